@@ -26,16 +26,17 @@ def shelve(blocks: Sequence[Block], limit: int | None = None, *, mirrored: bool 
 
     `mirrored` begins lines on the right.
     """
-    placed: list[tuple[int, int, Block]] = []
+    places: list[tuple[int, int]] = []
     x = y = height = width = 0
     for block in blocks:
         if limit is not None and x and x + block.width > limit:
             x, y, height = 0, y + height + GAP, 0
-        placed.append((x, y, block))
+        places.append((x, y))
         x += block.width + GAP
         width, height = max(width, x - GAP), max(height, block.height)
-    places = [(width - x - block.width if mirrored else x, y, block) for x, y, block in placed]
-    return Block(width, y + height, "\n".join(moved(*place) for place in places))
+    placed = zip(places, blocks, strict=True)
+    bodies = [_moved(width - x - block.width if mirrored else x, y, block) for (x, y), block in placed]
+    return Block(width, y + height, "\n".join(bodies))
 
 
 def stack(blocks: Sequence[Block]) -> Block:
@@ -54,11 +55,11 @@ def captioned(block: Block, caption: str, *, mirrored: bool = False, size: int =
     style = f'text-anchor="{"start" if mirrored == right_to_left else "end"}" fill="currentColor"'
     direction = ' direction="rtl"' if right_to_left else ""
     text = f'<text x="{x}" y="{size}" font-size="{size}" {style}{direction}>{escape(caption)}</text>'
-    below = moved(width - block.width if mirrored else 0, size + _CAPTION, block)
+    below = _moved(width - block.width if mirrored else 0, size + _CAPTION, block)
     return Block(width, block.height + size + _CAPTION, f"{text}\n{below}")
 
 
-def moved(x: int, y: int, block: Block) -> str:
+def _moved(x: int, y: int, block: Block) -> str:
     """Return the body of a block, moved right and down."""
     return f'<g transform="translate({x},{y})">\n{block.body}\n</g>' if x or y else block.body
 
@@ -84,17 +85,9 @@ LEFT_TO_RIGHT_MARK = "\u200e"
 
 # Advance widths in a common sans serif font, in hundredths of its size -> characters with this width.
 _ADVANCES = {
-    22: "ijl'|",
-    28: " ,./:;!fItr\\[]`",
-    35: '()-"*{}°',
-    50: "Jcksvxyz^?_",
-    56: "0123456789abdeghnopqu#$",
-    67: "ABEFKLPSTVXYZ&+<=>~R",
-    74: "CDHNUw",
-    80: "GOQ",
-    86: "mM%",
-    98: "W@",
-}
+    22: "ijl'|", 28: " ,./:;!fItr\\[]`", 35: '()-"*{}°', 50: "Jcksvxyz^?_", 56: "0123456789abdeghnopqu#$",
+    67: "ABEFKLPSTVXYZ&+<=>~R", 74: "CDHNUw", 80: "GOQ", 86: "mM%", 98: "W@",
+}  # fmt: skip
 _ADVANCE = {character: width for width, characters in _ADVANCES.items() for character in characters}
 _OTHER, _WIDE = 62, 104
 _UNSEEN_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -141,14 +134,8 @@ def _shown(character: str) -> str:
         return "\u2421"
     if category in ("Zl", "Zp"):
         return "\u2424"
-    if (
-        category in ("Cc", "Cs")
-        or code & 0xFFFE == 0xFFFE
-        or 0xFDD0 <= code <= 0xFDEF
-        or character in _UNSEEN_DIRECTIONS
-    ):
-        return "\ufffd"
-    return character
+    is_no_character = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    return "\ufffd" if category in ("Cc", "Cs") or is_no_character or character in _UNSEEN_DIRECTIONS else character
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +147,4 @@ def _columns_of(character: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _advance_of(character: str) -> int:
-    if character in _ADVANCE:
-        return _ADVANCE[character]
-    n_columns = _columns_of(character)
-    return 0 if n_columns == 0 else _WIDE if n_columns == 2 else _OTHER
+    return _ADVANCE.get(character) or (0, _OTHER, _WIDE)[_columns_of(character)]

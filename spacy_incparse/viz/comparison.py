@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -10,8 +10,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, EvalbParams, Rules
 from spacy_incparse.evaluation.summaries import Agreement
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import escape
-from spacy_incparse.viz.options import EXTRA, INK, MISSING, WRONG_LABEL, Look, Mark, Options
+from spacy_incparse.viz.options import EXTRA, MISSING, WRONG_LABEL, Mark
 
 
 @dataclass(frozen=True)
@@ -47,20 +46,23 @@ def compare(gold: Tree, parsed: Tree, params: EvalbParams = COLLINS) -> Comparis
     matched as multisets. Brackets that EVALB ignores get no mark. Raises IncparseError if the words differ.
     """
     rules = Rules(params)
-    gold_kept, parsed_kept = _kept_words(gold, parsed, rules)
-    gold_by_span, parsed_by_span = _by_span(gold, gold_kept, rules), _by_span(parsed, parsed_kept, rules)
-    n_gold, n_parsed = _count(gold_by_span), _count(parsed_by_span)
-    for span, brackets in gold_by_span.items():
-        _remove_matches(brackets, parsed_by_span.get(span, []), rules)
-    n_matched = n_gold - _count(gold_by_span)
-    gold_marks: dict[int, Mark] = {}
-    parsed_marks: dict[int, Mark] = {}
+    kept = _kept_words(gold, parsed, rules)
+    gold_by_span, parsed_by_span = _by_span(gold, kept[0], rules), _by_span(parsed, kept[1], rules)
+    n_gold, n_parsed = [sum(map(len, brackets.values())) for brackets in (gold_by_span, parsed_by_span)]
+    n_missing, gold_marks, parsed_marks = 0, dict[int, Mark](), dict[int, Mark]()
     for span in gold_by_span | parsed_by_span:
         missing, extra = gold_by_span.get(span, []), parsed_by_span.get(span, [])
+        for bracket in list(missing):  # each matches the first free one
+            for other in extra:
+                if not params.labeled or rules.same_label(bracket[1], other[1]):
+                    missing.remove(bracket)
+                    extra.remove(other)
+                    break
+        n_missing += len(missing)
         n_wrong = min(len(missing), len(extra))
         gold_marks |= {index: WRONG_LABEL if k < n_wrong else MISSING for k, (index, _) in enumerate(missing)}
         parsed_marks |= {index: WRONG_LABEL if k < n_wrong else EXTRA for k, (index, _) in enumerate(extra)}
-    return Comparison(gold_marks, parsed_marks, Agreement(n_matched, n_gold, n_parsed))
+    return Comparison(gold_marks, parsed_marks, Agreement(n_gold - n_missing, n_gold, n_parsed))
 
 
 def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], list[bool]]:
@@ -88,12 +90,9 @@ def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], lis
     return gold_kept, parsed_kept
 
 
-_Brackets = dict[tuple[int, int], list[tuple[int, str]]]
-"""Span in counted words -> the nodes over it, from the top down, each with its label as EVALB reads it."""
-
-
-def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> _Brackets:
-    brackets: _Brackets = {}
+def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> dict[tuple[int, int], list[tuple[int, str]]]:
+    """Return spans in counted words -> the nodes over each, from the top down, with labels as EVALB reads them."""
+    brackets: dict[tuple[int, int], list[tuple[int, str]]] = {}
     position = [0, *accumulate(kept)]
     arrays, offset = tree.arrays, tree.start
     for index in range(tree.index, tree.index + tree.size):
@@ -105,62 +104,3 @@ def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> _Brackets:
         if label is not None and span[0] < span[1]:
             brackets.setdefault(span, []).append((index, label))
     return brackets
-
-
-def _remove_matches(gold: list[tuple[int, str]], parsed: list[tuple[int, str]], rules: Rules) -> None:
-    """Remove matching brackets from both lists: each gold bracket matches the first free one."""
-    for bracket in list(gold):
-        for candidate in parsed:
-            if not rules.params.labeled or rules.same_label(bracket[1], candidate[1]):
-                gold.remove(bracket)
-                parsed.remove(candidate)
-                break
-
-
-def _count(brackets: _Brackets) -> int:
-    return sum(map(len, brackets.values()))
-
-
-_PLATE = f"color:{INK};border-radius:4px;padding:.05em .3em;font-size:.72em;font-weight:600;vertical-align:.1em"
-_TAG = "font-size:.66em;opacity:.75;vertical-align:-.35em;margin-inline-start:.1em"
-
-
-def brackets(tree: Tree, options: Options, look: Look | None = None) -> str:
-    """Return the words of a tree between the colored brackets of its phrases, as one HTML element.
-
-    Brackets are sibling elements, however deep the tree, since browsers limit nesting. Both brackets of a phrase have
-    its node in `data-node`.
-    """
-    direction = "rtl" if options.is_mirrored(tree) else "ltr"
-    language = f' lang="{escape(options.lang)}"' if options.lang else ""
-    style = (
-        f"line-height:2;font-size:{15 if options.compact else 17}px;font-family:{escape(options.font)};"
-        f"color:{escape(_ink(options.color))};background:{escape(options.bg)};direction:{direction}"
-    )
-    pieces = "".join(_pieces(tree, options, look or Look(options.colors)))
-    return f'<div class="incparse brackets" dir="{direction}"{language} style="{style}">{pieces}</div>'
-
-
-def _ink(color: str) -> str:
-    return "inherit" if color == "currentColor" else color
-
-
-def _pieces(tree: Tree, options: Options, look: Look) -> Iterator[str]:
-    arrays = tree.arrays
-    is_open: list[tuple[int, str]] = []  # (index after the phrase, its closing bracket)
-    for i in range(tree.index, tree.index + tree.size):
-        yield from _closing(is_open, i)
-        label = arrays.labels[i]
-        if arrays.sizes[i] == 1:
-            tag = f'<span class="tag" style="{_TAG}">{escape(label)}</span>' if options.tags else ""
-            yield f' <span class="word"><bdi>{escape(arrays.words[arrays.starts[i]])}</bdi>{tag}</span>'
-        elif options.shows(label):
-            style = f'style="{_PLATE};background:{escape(look.fill(i, label))}{look.css_border(i)}"'
-            is_open.append((i + arrays.sizes[i], f'<span class="close" data-node="{i}" {style}>]</span>'))
-            yield f' <span class="open" data-node="{i}" {style}>[{escape(look.sign(i) + label)}</span>'
-    yield from _closing(is_open, tree.index + tree.size)
-
-
-def _closing(is_open: list[tuple[int, str]], i: int) -> Iterator[str]:
-    while is_open and is_open[-1][0] <= i:
-        yield is_open.pop()[1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ from spacy_incparse.viz.blocks import is_right_to_left, is_style_value
 from spacy_incparse.viz.sketch import folded_phrases
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Noto Sans', sans-serif"
-_ALL_OR_NONE: dict[str, Any] = {"collapse": (), "labels": None}  # what None means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +26,10 @@ class Options:
     """
 
     width: int | None = 1000  # pixels; a wider tree is cut into numbered parts, a longer line is wrapped
-    collapse: tuple[str, ...] = ()  # labels of phrases to show as triangles
+    collapse: Collection[str] = ()  # labels of phrases to show as triangles
     collapse_depth: int | None = None  # phrases this many levels below the root become triangles
     collapse_length: int | None = None  # phrases of two to this many words become triangles
-    labels: tuple[str, ...] | None = None  # in the styles "brackets" and "spans": only phrases with these labels
+    labels: Collection[str] | None = None  # in the styles "brackets" and "spans": only phrases with these labels
     tags: bool = True  # whether parts of speech are shown
     colors: Mapping[str, str] = field(default_factory=dict)  # of labels
     color: str = "currentColor"  # of the words
@@ -41,18 +40,26 @@ class Options:
     lang: str | None = ""
 
     def __post_init__(self) -> None:
-        self._check_sizes()
-        checked_colors(self.colors)
-        self._check_styles()
-        for name in ("collapse", "labels"):
+        for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 2)):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, Integral) or value < least):
+                raise ConfigError(f'the option "{name}" is {value!r}; it must be a whole number from {least}, or None')
+        if self.direction not in (None, "ltr", "rtl"):
+            raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
+        for name in ("tags", "compact"):
+            if isinstance(getattr(self, name), str):
+                raise ConfigError(f'the option "{name}" is {getattr(self, name)!r}; it must be True or False')
+        if not isinstance(self.lang, str | None):
+            raise ConfigError(f'the option "lang" is {self.lang!r}; it must be the code of a language, or None')
+        styles = {"color": self.color, "bg": self.bg, "font": self.font, **checked_colors(self.colors)}
+        for name, value in styles.items():
+            if not isinstance(value, str) or not is_style_value(value):
+                raise ConfigError(f"{value!r}, given for {name!r}, is not a valid value in a style")
+        for name, default in (("collapse", ()), ("labels", None)):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise ConfigError(f'the option "{name}" must be a list of labels, such as [{value!r}], not {value!r}')
-            object.__setattr__(self, name, _ALL_OR_NONE[name] if value is None else tuple(value))
-
-    def replaced(self, **changes: Any) -> Options:
-        """Return a copy with some options changed."""
-        return replace(self, **changes)
+            object.__setattr__(self, name, default if value is None else tuple(value))
 
     def is_mirrored(self, tree: Tree) -> bool:
         """Return whether the tree is drawn from right to left."""
@@ -65,25 +72,6 @@ class Options:
     def shows(self, label: str) -> bool:
         """Return whether phrases with this label are shown, in the styles that can leave some out."""
         return self.labels is None or label in self.labels or bare_label(label) in self.labels
-
-    def _check_sizes(self) -> None:
-        for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 2)):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, Integral) or value < least):
-                raise ConfigError(f'the option "{name}" is {value!r}; it must be a whole number from {least}, or None')
-
-    def _check_styles(self) -> None:
-        if self.direction not in (None, "ltr", "rtl"):
-            raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
-        for name in ("tags", "compact"):
-            if isinstance(getattr(self, name), str):
-                raise ConfigError(f'the option "{name}" is {getattr(self, name)!r}; it must be True or False')
-        if not isinstance(self.lang, str | None):
-            raise ConfigError(f'the option "lang" is {self.lang!r}; it must be the code of a language, or None')
-        styles = {"color": self.color, "bg": self.bg, "font": self.font, **self.colors}
-        for name, value in styles.items():
-            if not isinstance(value, str) or not is_style_value(value):
-                raise ConfigError(f"{value!r}, given for {name!r}, is not a valid value in a style")
 
 
 def checked_colors(colors: Any) -> Mapping[str, str]:
@@ -149,37 +137,32 @@ class Look:
 
     def sign(self, index: int) -> str:
         """Return the sign before the label of a node."""
-        mark = self.marks.get(index)
-        return mark.sign if mark else ""
+        return self.marks[index].sign if index in self.marks else ""
 
     def fill(self, index: int, label: str) -> str:
-        """Return the color of a node's plate."""
-        mark = self.marks.get(index)
+        """Return the color of a node's plate: its mark's, or else that of its label, also without its function.
+
+        Labels without an assigned color get one by their letters, independent of the other labels.
+        """
+        mark, category = self.marks.get(index), bare_label(label)
         if mark and mark.fill:
             return mark.fill
-        return PLAIN if self.plain and not mark else label_color(label, self.colors)
+        if self.plain and not mark:
+            return PLAIN
+        for name in (label, category):
+            if name in self.colors:
+                return self.colors[name]
+        return _BY_CATEGORY.get(category) or _OTHERS[crc32(category.encode("utf8", "surrogatepass")) % len(_OTHERS)]
 
-    def border(self, index: int) -> str:
-        """Return the SVG attributes of a plate's border after a space, or "" for a node without a mark."""
+    def border(self, index: int, *, css: bool = False) -> str:
+        """Return the SVG attributes of a plate's border after a space, or its `css` after a semicolon.
+
+        A node without a mark has none: "".
+        """
         mark = self.marks.get(index)
         if not mark:
             return ""
+        if css:
+            return f";outline:2px {'dashed' if mark.dashed else 'solid'} {mark.border}"
         dashes = ' stroke-dasharray="4 2"' if mark.dashed else ""
         return f' stroke="{mark.border}" stroke-width="1.75"{dashes}'
-
-    def css_border(self, index: int) -> str:
-        """Return the same as an HTML style after a semicolon."""
-        mark = self.marks.get(index)
-        return f";outline:2px {'dashed' if mark.dashed else 'solid'} {mark.border}" if mark else ""
-
-
-def label_color(label: str, colors: Mapping[str, str] | None = None) -> str:
-    """Return the color of a label; `colors` takes precedence, by the whole label, then without its function.
-
-    Labels without an assigned color get one by their letters, independent of the other labels.
-    """
-    category = bare_label(label)
-    for name in (label, category):
-        if colors and name in colors:
-            return colors[name]
-    return _BY_CATEGORY.get(category) or _OTHERS[crc32(category.encode("utf8", "surrogatepass")) % len(_OTHERS)]

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import Block, captioned, escape, shelve, stack, visible
-from spacy_incparse.viz.comparison import brackets, compare
-from spacy_incparse.viz.options import DIFFERENT, Look, Mark, Options
-from spacy_incparse.viz.spans import spans_block
-from spacy_incparse.viz.svg import Metrics, document, tree_block
-
-_UNFOLDED = {"collapse": (), "collapse_depth": None, "collapse_length": None, "width": None}
+from spacy_incparse.viz.blocks import captioned, escape, shelve, stack, visible
+from spacy_incparse.viz.comparison import compare
+from spacy_incparse.viz.options import DIFFERENT, INK, Look, Mark, Options
+from spacy_incparse.viz.svg import Metrics, document, spans_block, tree_block
 
 
 def page(pictures: Sequence[Picture], style: str = "tree", *, title: str = "Trees", minify: bool = False) -> str:
@@ -76,25 +73,23 @@ def _figure(entry: Entry, style: str, options: Options) -> str:
         "labels": json.dumps(list(map(visible, tree.arrays.labels[nodes])), separators=(",", ":")),
         "first": str(tree.index),
         "dir": direction,
-        "metrics": str(Metrics.of(options)),
+        "metrics": " ".join(map(str, Metrics.of(options))),
         "tags": str(int(options.tags)),
         "folded": " ".join(str(node - tree.index) for node in sorted(options.folded(tree))),
     }
     attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())
     caption = f"<figcaption>{escape(entry.caption)}</figcaption>\n" if entry.caption else ""
-    content = _content(entry, style, options, direction)
-    return f'<figure class="{style}" dir="{direction}"{attributes}>\n{caption}{content}</figure>\n'
-
-
-def _content(entry: Entry, style: str, options: Options, direction: str) -> str:
-    path = '<p class="path"></p>\n'
     if style == "brackets":
-        return f"{brackets(entry.tree, options, entry.look(options))}\n{path}"
-    words = " ".join(f"<span>{escape(word)}</span>" for word in entry.tree.words)
-    text = f'<p class="text" dir="{direction}">{words}</p>\n' if style == "tree" else ""
-    block = entry_block(entry, style, options.replaced(**_UNFOLDED), None if style == "tree" else options.width)
-    picture = document(block, options, " ".join(entry.tree.words))
-    return f'{text}<div class="scroll">{picture}</div>\n{path}'
+        content = f"{_brackets(entry, options)}\n"
+    else:
+        words = " ".join(f"<span>{escape(word)}</span>" for word in tree.words)
+        text = f'<p class="text" dir="{direction}">{words}</p>\n' if style == "tree" else ""
+        unfolded = replace(options, collapse=(), collapse_depth=None, collapse_length=None, width=None)
+        limit = None if style == "tree" else options.width
+        block = _BLOCKS[style](tree, unfolded, entry.look(options), limit)
+        content = f'{text}<div class="scroll">{document(block, options, " ".join(tree.words))}</div>\n'
+    path = '<p class="path"></p>\n'
+    return f'<figure class="{style}" dir="{direction}"{attributes}>\n{caption}{content}{path}</figure>\n'
 
 
 @cache
@@ -106,12 +101,9 @@ def _resource(name: str, minify: bool = False) -> str:
     return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
-STYLES = ("tree", "brackets", "spans")
-
-
 @dataclass(frozen=True)
 class Entry:
-    """A tree, its caption, and the nodes to highlight in it (see `colors.Look`)."""
+    """A tree, its caption, and the nodes to highlight in it (see `options.Look`)."""
 
     tree: Tree
     caption: str = ""
@@ -131,10 +123,9 @@ class Picture:
     options: Options = field(default_factory=Options)
     title: str = ""
 
-    @property
-    def words(self) -> str:
-        """The words of the first tree of each row."""
-        return " ".join(" ".join(row[0].tree.words) for row in self.rows)
+
+_BLOCKS = {"tree": tree_block, "spans": spans_block}
+STYLES = ("tree", "brackets", "spans")
 
 
 def check_style(style: str) -> str:
@@ -161,14 +152,25 @@ def side_by_side(trees: Sequence[Tree], captions: Sequence[str]) -> list[Entry]:
 
 def markup(picture: Picture, style: str) -> str:
     """Return a picture as one SVG document or, in the style "brackets", as one HTML element."""
-    options = picture.options
+    options, rows = picture.options, picture.rows
     if style == "brackets":
         title = f'<h2 style="margin:0">{escape(picture.title)}</h2>' if picture.title else ""
-        return f"<div>{title}{''.join(_bracket_row(row, options) for row in picture.rows)}</div>"
-    rows = [_row(row, style, options) for row in picture.rows]
-    mirrored = bool(picture.rows) and options.is_mirrored(picture.rows[0][0].tree)
-    sheet = captioned(stack(rows), picture.title, mirrored=mirrored, size=20)
-    return document(sheet, options, picture.words)
+        shown = ""
+        for row in rows:
+            captions = [f"<div><b>{escape(entry.caption)}</b></div>" if entry.caption else "" for entry in row]
+            texts = zip(captions, (_brackets(entry, options) for entry in row), strict=True)
+            shown += "\n".join(map("".join, texts))
+        return f"<div>{title}{shown}</div>"
+    blocks = []
+    for row in rows:
+        is_mirrored, drawn = [options.is_mirrored(entry.tree) for entry in row], []
+        for entry, mirrored in zip(row, is_mirrored, strict=True):  # each as wide as the options allow for one
+            block = _BLOCKS[style](entry.tree, options, entry.look(options), options.width)
+            drawn.append(captioned(block, entry.caption, mirrored=mirrored))
+        blocks.append(shelve(drawn, mirrored=is_mirrored[0]))
+    mirrored = bool(rows) and options.is_mirrored(rows[0][0].tree)
+    sheet = captioned(stack(blocks), picture.title, mirrored=mirrored, size=20)
+    return document(sheet, options, " ".join(" ".join(row[0].tree.words) for row in rows))
 
 
 def minified(html: str) -> str:
@@ -176,23 +178,36 @@ def minified(html: str) -> str:
     return html.replace(">\n", ">").replace("\n<", "<").strip()
 
 
-def entry_block(entry: Entry, style: str, options: Options, limit: int | None) -> Block:
-    """Return one tree in the style "tree" or "spans", without its caption."""
-    if style == "spans":
-        return spans_block(entry.tree, options, entry.look(options), limit=limit)
-    return tree_block(entry.tree, options, entry.look(options), limit=limit)
+_PLATE = f"color:{INK};border-radius:4px;padding:.05em .3em;font-size:.72em;font-weight:600;vertical-align:.1em"
+_TAG = "font-size:.66em;opacity:.75;vertical-align:-.35em;margin-inline-start:.1em"
 
 
-def _row(row: Sequence[Entry], style: str, options: Options) -> Block:
-    """Put trees side by side, each as wide as the options allow for one."""
-    blocks = []
-    for entry in row:
-        block = entry_block(entry, style, options, options.width)
-        blocks.append(captioned(block, entry.caption, mirrored=options.is_mirrored(entry.tree)))
-    return shelve(blocks, mirrored=bool(row) and options.is_mirrored(row[0].tree))
+def _brackets(entry: Entry, options: Options) -> str:
+    """Return the words of a tree between the colored brackets of its phrases, as one HTML element.
 
-
-def _bracket_row(row: Sequence[Entry], options: Options) -> str:
-    captions = [f"<div><b>{escape(entry.caption)}</b></div>" if entry.caption else "" for entry in row]
-    pieces = zip(captions, (brackets(entry.tree, options, entry.look(options)) for entry in row), strict=True)
-    return "\n".join(caption + text for caption, text in pieces)
+    Brackets are sibling elements, however deep the tree, since browsers limit nesting. Both brackets of a phrase have
+    its node in `data-node`.
+    """
+    tree, arrays, look = entry.tree, entry.tree.arrays, entry.look(options)
+    direction = "rtl" if options.is_mirrored(tree) else "ltr"
+    language = f' lang="{escape(options.lang)}"' if options.lang else ""
+    ink = "inherit" if options.color == "currentColor" else options.color
+    style = (
+        f"line-height:2;font-size:{15 if options.compact else 17}px;font-family:{escape(options.font)};"
+        f"color:{escape(ink)};background:{escape(options.bg)};direction:{direction}"
+    )
+    pieces: list[str] = []
+    is_open: list[tuple[int, str]] = []  # (index after the phrase, its closing bracket)
+    for i in range(tree.index, tree.index + tree.size):
+        while is_open and is_open[-1][0] <= i:
+            pieces.append(is_open.pop()[1])
+        label = arrays.labels[i]
+        if arrays.sizes[i] == 1:
+            tag = f'<span class="tag" style="{_TAG}">{escape(label)}</span>' if options.tags else ""
+            pieces.append(f' <span class="word"><bdi>{escape(arrays.words[arrays.starts[i]])}</bdi>{tag}</span>')
+        elif options.shows(label):
+            plate = f'style="{_PLATE};background:{escape(look.fill(i, label))}{look.border(i, css=True)}"'
+            is_open.append((i + arrays.sizes[i], f'<span class="close" data-node="{i}" {plate}>]</span>'))
+            pieces.append(f' <span class="open" data-node="{i}" {plate}>[{escape(look.sign(i) + label)}</span>')
+    text = "".join([*pieces, *(closing for _, closing in reversed(is_open))])
+    return f'<div class="incparse brackets" dir="{direction}"{language} style="{style}">{text}</div>'

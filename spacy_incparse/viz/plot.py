@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.viz.blocks import Block, advance, captioned, escape, is_right_to_left, moved, stack, visible
-from spacy_incparse.viz.options import LINE, Options, read_options
+from spacy_incparse.viz.blocks import Block, advance, captioned, escape, is_right_to_left, stack, visible
+from spacy_incparse.viz.options import LINE, read_options
 from spacy_incparse.viz.svg import document
 
 Values = Sequence[float | None]
+_Place = tuple[float | None, str, int]  # a value, its word, and the middle of the word
 
 PLOT_STYLES = ("bars", "line")
 _COLORS = ("#4c8dd6", "#e0873e", "#3fa66b", "#b06fd0", "#d1587a", "#8a8f3c")  # visible on light and dark backgrounds
@@ -50,10 +51,32 @@ def plot(
     series = values if isinstance(values, Mapping) else {"": values}
     figures = {name: _checked(name, column, words) for name, column in series.items()}
     settings = read_options(options)
-    painter = _Painter(list(map(visible, words)), _Scale.over(figures, from_zero), figures, style, unit, settings)
-    picture = stack([*painter.legend(), *painter.lines()])
-    sheet = captioned(picture, title, mirrored=painter.mirrored, size=18)
+    shown = list(map(visible, words))
+    mirrored = is_right_to_left(shown) if settings.direction is None else settings.direction == "rtl"
+    painter = _Painter(_Scale.over(figures, from_zero), style == "bars", unit, mirrored)
+    cells = [max(advance(word, _FONT) + _SPACE, _CELL, 8 * len(figures) + _SPACE) for word in shown]
+    bounds, room, limit = [0], 0, (settings.width or sum(cells) + _AXIS) - _AXIS
+    for number, cell in enumerate(cells):
+        if number > bounds[-1] and room + cell > limit:
+            bounds.append(number)
+            room = 0
+        room += cell
+    rows = [slice(start, end) for start, end in zip(bounds, [*bounds[1:], len(words)], strict=True)]
+    lines = [painter.line(shown[row], cells[row], [column[row] for column in figures.values()]) for row in rows]
+    sheet = captioned(stack([*_legend(figures), *lines]), title, mirrored=mirrored, size=18)
     return document(sheet, settings, f"{title or 'plot'}: {' '.join(words)}")
+
+
+def _legend(names: Iterable[str]) -> list[Block]:
+    """Return a line with the names of the series, if they have names."""
+    x, pieces = _AXIS, []
+    for number, name in enumerate(names):
+        if name:
+            place = f'x="{x + 18}" y="12" font-size="{_LEGEND}" text-anchor="start"'
+            pieces.append(f'<rect x="{x}" y="1" width="12" height="12" rx="2" fill="{_color(number)}"/>')
+            pieces.append(f'<text {place} fill="currentColor">{escape(name)}</text>')
+            x += advance(name, _LEGEND) + 40
+    return [Block(x, 14, "\n".join(pieces))] if pieces else []
 
 
 @dataclass(frozen=True)
@@ -84,58 +107,30 @@ class _Scale:
         return [self.low + number * self.step for number in range(n_steps + 1)]
 
 
+@dataclass(frozen=True)
 class _Painter:
-    def __init__(
-        self,
-        words: Sequence[str],
-        scale: _Scale,
-        figures: Mapping[str, Values],
-        style: str,
-        unit: str,
-        options: Options,
-    ):
-        self.words, self.scale, self.figures = words, scale, figures
-        self.style, self.unit, self.options = style, unit, options
-        self.cells = [max(advance(word, _FONT) + _SPACE, _CELL, 8 * len(figures) + _SPACE) for word in words]
-        self.mirrored = is_right_to_left(words) if options.direction is None else options.direction == "rtl"
+    scale: _Scale
+    has_bars: bool
+    unit: str
+    mirrored: bool
 
-    def legend(self) -> list[Block]:
-        """Return a line with the names of the series, if they have names."""
-        x, pieces = _AXIS, []
-        for number, name in enumerate(self.figures):
-            if name:
-                place = f'x="{x + 18}" y="12" font-size="{_LEGEND}" text-anchor="start"'
-                pieces.append(f'<rect x="{x}" y="1" width="12" height="12" rx="2" fill="{_color(number)}"/>')
-                pieces.append(f'<text {place} fill="currentColor">{escape(name)}</text>')
-                x += advance(name, _LEGEND) + 40
-        return [Block(x, 14, "\n".join(pieces))] if pieces else []
-
-    def lines(self) -> list[Block]:
-        """Return the words with their bars or points, in rows of at most the width in the options."""
-        bounds, room, limit = [0], 0, (self.options.width or sum(self.cells) + _AXIS) - _AXIS
-        for number, cell in enumerate(self.cells):
-            if number > bounds[-1] and room + cell > limit:
-                bounds.append(number)
-                room = 0
-            room += cell
-        return [self._line(start, end) for start, end in zip(bounds, [*bounds[1:], len(self.words)], strict=True)]
-
-    def _line(self, start: int, end: int) -> Block:
-        total, left, middles = sum(self.cells[start:end]), 0, []
-        for cell in self.cells[start:end]:
+    def line(self, words: Sequence[str], cells: Sequence[int], columns: Sequence[Values]) -> Block:
+        """Draw the axis, bars or points, and the words below them, each in the middle of its cell."""
+        total, left, middles = sum(cells), 0, []
+        for cell in cells:
             middle = left + cell // 2
             middles.append(_AXIS + (total - middle if self.mirrored else middle))
             left += cell
         pieces = [self._axis(_AXIS + total)]
-        for number, column in enumerate(self.figures.values()):
-            draw = self._bars if self.style == "bars" else self._curve
-            marks = draw(number, column[start:end], self.words[start:end], middles)
+        for number, column in enumerate(columns):
+            places = list(zip(column, words, middles, strict=True))
+            marks = self._bars(number, len(columns), places) if self.has_bars else self._curve(number, places)
             pieces.append(f'<g class="series" fill="{_color(number)}" stroke="none">\n{"".join(marks)}\n</g>')
-        places = zip(middles, self.words[start:end], strict=True)
-        texts = "".join(f'<text x="{x}" y="{_HEIGHT + _FONT + 8}">{escape(word)}</text>' for x, word in places)
+        below, y = zip(middles, words, strict=True), _HEIGHT + _FONT + 8
+        texts = "".join(f'<text x="{x}" y="{y}">{escape(word)}</text>' for x, word in below)
         pieces.append(f'<g class="words" font-size="{_FONT}" fill="currentColor">\n{texts}\n</g>')
-        height = _TOP + _HEIGHT + _FONT + 14
-        return Block(_AXIS + total, height, moved(0, _TOP, Block(_AXIS + total, height, "\n".join(pieces))))
+        body, height = "\n".join(pieces), _TOP + _HEIGHT + _FONT + 14
+        return Block(_AXIS + total, height, f'<g transform="translate(0,{_TOP})">\n{body}\n</g>')
 
     def _axis(self, width: int) -> str:
         x = _AXIS - 8
@@ -147,23 +142,20 @@ class _Painter:
             pieces.append(f'<text x="{x}" y="{y + 4}" text-anchor="end">{0 if is_zero else tick:.6g}</text>')
         return f'<g class="axis" font-size="{_SMALL}" fill="currentColor">\n{"".join(pieces)}\n</g>'
 
-    def _bars(self, number: int, column: Values, words: Sequence[str], middles: Sequence[int]) -> list[str]:
-        n_series, zero = len(self.figures), self.scale.y(0.0)
-        width = min((_CELL - 6) // n_series if n_series < 3 else 7, 22)
-        marks = []
-        for value, word, middle in zip(column, words, middles, strict=True):
+    def _bars(self, number: int, n_series: int, places: Sequence[_Place]) -> Iterator[str]:
+        zero, width = self.scale.y(0.0), min((_CELL - 6) // n_series if n_series < 3 else 7, 22)
+        for value, word, middle in places:
             x = middle - n_series * width // 2 + number * width
             if value is None:
-                marks.append(_missing(x + width // 2, zero, word))
-                continue
-            top, bottom = sorted((self.scale.y(value), zero))
-            place = f'x="{x}" y="{top}" width="{width}" height="{max(bottom - top, 1)}"'
-            marks.append(f"<rect {place}>{self._tip(word, value)}</rect>")
-        return marks
+                yield _missing(x + width // 2, zero, word)
+            else:
+                top, bottom = sorted((self.scale.y(value), zero))
+                place = f'x="{x}" y="{top}" width="{width}" height="{max(bottom - top, 1)}"'
+                yield f"<rect {place}>{self._tip(word, value)}</rect>"
 
-    def _curve(self, number: int, column: Values, words: Sequence[str], middles: Sequence[int]) -> list[str]:
+    def _curve(self, number: int, places: Sequence[_Place]) -> list[str]:
         points, path, was_known = [], "", False
-        for value, word, x in zip(column, words, middles, strict=True):
+        for value, word, x in places:
             if value is None:
                 points.append(_missing(x, self.scale.y(max(self.scale.low, min(0.0, self.scale.high))), word))
             else:

@@ -1,15 +1,16 @@
-"""Trees as SVG pictures."""
+"""Trees as SVG pictures: drawn as trees, or as colored bars under the text."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack
+from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack, visible
 from spacy_incparse.viz.options import INK, LINE, Look, Options, read_options
-from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, lay_out, sketch, wrap
+from spacy_incparse.viz.sketch import Sketch, SketchNode, child_indices, lay_out, sketch, wrap
 
 _MARGIN = 8
 
@@ -22,7 +23,7 @@ def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
     """
     settings = read_options(options)
     several = [trees] if isinstance(trees, Tree) else list(trees)
-    blocks = [tree_block(tree, settings, limit=settings.width) for tree in several]
+    blocks = [tree_block(tree, settings, Look(settings.colors), settings.width) for tree in several]
     return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
 
 
@@ -40,15 +41,14 @@ def document(block: Block, options: Options, description: str) -> str:
     )
 
 
-def tree_block(tree: Tree, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
+def tree_block(tree: Tree, options: Options, look: Look, limit: int | None) -> Block:
     """Return the picture of one tree as a block, in parts if it is wider than `limit` (None: in one part)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
-    look = look or Look(options.colors)
     nodes = sketch(tree, options.folded(tree))
     for node in nodes:
         node.sign = look.sign(node.index)
     parts = wrap(nodes, tree, metrics.width, metrics.gap, limit) if limit else [nodes]
-    return shelve([paint(part, options, look, mirrored=mirrored) for part in parts], limit, mirrored=mirrored)
+    return shelve([_paint(part, options, look, mirrored) for part in parts], limit, mirrored=mirrored)
 
 
 _PADDING = 6  # pixels between a label's letters and the edge of its plate
@@ -56,8 +56,7 @@ _NUMBER = 11  # font size of a part's number
 _BEND = 5  # radius of an edge's corner
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(NamedTuple):
     """Sizes in pixels."""
 
     word: int  # font sizes
@@ -72,9 +71,6 @@ class Metrics:
         """Return the sizes for the options."""
         return cls(15, 12, 19, 33, 9, 16) if options.compact else cls(16, 13, 22, 40, 14, 20)
 
-    def __str__(self) -> str:
-        return " ".join(map(str, (self.word, self.label, self.plate, self.level, self.gap, self.roof)))
-
     def width(self, node: SketchNode) -> int:
         """Return the drawn width of a node."""
         return max(self.plate_width(node), *(advance(line, self.word) for line in node.lines), 0)
@@ -88,102 +84,166 @@ class Metrics:
         return advance(str(node.part), _NUMBER) + 8 if node.part else 0
 
 
-def paint(nodes: Sketch, options: Options, look: Look, *, mirrored: bool = False) -> Block:
+def _paint(nodes: Sketch, options: Options, look: Look, mirrored: bool) -> Block:
     """Draw a sketch, from right to left if `mirrored`.
 
     Plates, edges and words are in the order of the sketch: the page's script relies on this.
     """
-    return _Painter(nodes, options, look, mirrored).block()
+    sizes = Metrics.of(options)
+    layout = lay_out([node.size for node in nodes], list(map(sizes.width, nodes)), sizes.gap)
+    xs = [layout.width - x for x in layout.centres] if mirrored else layout.centres
+    levels = [-1 if node.size == 1 else depth for node, depth in zip(nodes, layout.depths, strict=True)]
+    bottom = (max(levels) + 1) * sizes.level  # of the labels over words
+    tops = [bottom if level < 0 else level * sizes.level for level in levels]
+    has_roofs = any(node.folded for node in nodes)
+    text_top = bottom + (options.tags or has_roofs) * sizes.plate + has_roofs * sizes.roof
+    line_height = sizes.word * 5 // 4
+    edges, plates, words = [], [], []
+    for node, parent, x, top in zip(nodes, layout.parents, xs, tops, strict=True):
+        if parent >= 0:  # down, across, down; the corner is rounded
+            end = text_top if node.size == 1 and not (options.tags or node.folded) else top
+            from_x, from_y = xs[parent], tops[parent] + sizes.plate
+            middle, bend = from_y + (sizes.level - sizes.plate) // 2, min(_BEND, abs(x - from_x))
+            turn = x - bend if x > from_x else x + bend
+            across = f"V{middle}H{turn}Q{x},{middle} {x},{middle + bend}" if bend else ""
+            edges.append(f'<path d="M{from_x},{from_y}{across}V{end}"/>')
+        plates.append(_plate(node, sizes, options, look, f"translate({x},{top})"))
+        if node.size > 1:
+            continue
+        texts = [
+            f'<text x="{x}" y="{text_top + number * line_height + sizes.word}">{escape(line)}</text>'
+            for number, line in enumerate(node.lines)
+        ]
+        if node.folded and node.lines:
+            half = max(advance(line, sizes.word) for line in node.lines) // 2
+            shape = f"M{x},{bottom + sizes.plate}L{x - half},{text_top}H{x + half}Z"
+            texts.insert(0, f'<path d="{shape}" fill="none" stroke="{LINE}" stroke-width="1.25"/>')
+        words.append("".join(texts))
+    # Right-to-left lines must be marked; this does not change their position, since they are centered.
+    direction = ' direction="rtl"' if mirrored else ""
+    drawn = ["\n".join(pieces) for pieces in (edges, plates, words)]
+    body = (
+        f'<g class="edges" fill="none" stroke="{LINE}" stroke-width="1.25">\n{drawn[0]}\n</g>\n'
+        f'<g class="labels" font-size="{sizes.label}">\n{drawn[1]}\n</g>\n'
+        f'<g class="words" font-size="{sizes.word}" fill="currentColor"{direction}>\n{drawn[2]}\n</g>'
+    )
+    return Block(layout.width, text_top + max(len(node.lines) for node in nodes) * line_height + 4, body)
 
 
-class _Painter:
-    def __init__(self, nodes: Sketch, options: Options, look: Look, mirrored: bool):
-        self.nodes, self.options, self.look, self.mirrored = nodes, options, look, mirrored
-        self.metrics = Metrics.of(options)
-        widths = [self.metrics.width(node) for node in nodes]
-        self.layout: Layout = lay_out([node.size for node in nodes], widths, self.metrics.gap)
-        deepest = max((self.layout.depths[i] for i, node in enumerate(nodes) if node.size > 1), default=-1)
-        self.bottom = (deepest + 1) * self.metrics.level  # of the labels over words
-        has_roofs, has_labels = any(node.folded for node in nodes), options.tags or any(node.folded for node in nodes)
-        self.text_top = self.bottom + has_labels * self.metrics.plate + has_roofs * self.metrics.roof
-
-    def block(self) -> Block:
-        line_height = self.metrics.word * 5 // 4
-        n_lines = max(len(node.lines) for node in self.nodes)
-        # Right-to-left lines must be marked; this does not change their position, since they are centered.
-        direction = ' direction="rtl"' if self.mirrored else ""
-        indices = range(len(self.nodes))
-        edges = "\n".join(self._edge(i) for i in indices if self.layout.parents[i] >= 0)
-        plates = "\n".join(map(self._plate, indices))
-        words = "\n".join(self._words(i, line_height) for i in indices if self.nodes[i].size == 1)
-        body = (
-            f'<g class="edges" fill="none" stroke="{LINE}" stroke-width="1.25">\n{edges}\n</g>\n'
-            f'<g class="labels" font-size="{self.metrics.label}">\n{plates}\n</g>\n'
-            f'<g class="words" font-size="{self.metrics.word}" fill="currentColor"{direction}>\n{words}\n</g>'
+def _plate(node: SketchNode, sizes: Metrics, options: Options, look: Look, place: str) -> str:
+    """Draw the label of a node at a place: on a plate, perhaps with the number of a part, unless it is a tag."""
+    baseline = (sizes.plate + sizes.label * 7 // 10) // 2
+    if node.size == 1 and not node.folded:
+        text = f'<text y="{baseline}" fill="currentColor">{escape(node.label)}</text>' if options.tags else ""
+        return f'<g class="tag" transform="{place}">{text}</g>'
+    width, number = sizes.plate_width(node), sizes.number_width(node)
+    fill, border = escape(look.fill(node.index, node.label)), look.border(node.index)
+    plate = (
+        f'<rect x="{-width // 2}" width="{width}" height="{sizes.plate}" rx="5" fill="{fill}"{border}/>'
+        f'<text x="{-number // 2}" y="{baseline}" fill="{INK}">{escape(node.sign + node.label)}</text>'
+    )
+    if number:
+        x, room, height = width // 2 - number - 1, number - 2, sizes.plate - 6
+        plate += (
+            f'<rect x="{x}" y="3" width="{room}" height="{height}" rx="{height // 2}" fill="#57606a"/>'
+            f'<text x="{x + room // 2}" y="{baseline - 1}" font-size="{_NUMBER}" fill="#fff">{node.part}</text>'
         )
-        return Block(self.layout.width, self.text_top + n_lines * line_height + 4, body)
+    return f'<g class="phrase" transform="{place}">{plate}</g>'
 
-    def _x(self, i: int) -> int:
-        centre = self.layout.centres[i]
-        return self.layout.width - centre if self.mirrored else centre
 
-    def _top(self, i: int) -> int:
-        """Return the top of a node's label."""
-        return self.bottom if self.nodes[i].size == 1 else self.layout.depths[i] * self.metrics.level
+_WORD, _LABEL = 16, 11  # font sizes in pixels
+_SPACE, _BAR, _STEP = 8, 15, 18  # between words; height of a bar; distance between bars
+_TALLEST = 60  # phrases with more levels below are left out, so that even a deep tree can be drawn
+_SHORT = 6  # words: a longer phrase is wider than its label
 
-    def _edge(self, i: int) -> str:
-        """Draw the edge from a node's parent: down, across, down; the corner is rounded."""
-        above = self.layout.parents[i]
-        x, y, from_x, from_y = self._x(i), self._top(i), self._x(above), self._top(above) + self.metrics.plate
-        node = self.nodes[i]
-        end = self.text_top if node.size == 1 and not (self.options.tags or node.folded) else y
-        middle = from_y + (self.metrics.level - self.metrics.plate) // 2
-        if x == from_x:
-            return f'<path d="M{x},{from_y}V{end}"/>'
-        bend = min(_BEND, abs(x - from_x)) * (1 if x > from_x else -1)
-        return f'<path d="M{from_x},{from_y}V{middle}H{x - bend}Q{x},{middle} {x},{middle + abs(bend)}V{end}"/>'
 
-    def _plate(self, i: int) -> str:
-        node = self.nodes[i]
-        is_tag = node.size == 1 and not node.folded
-        place = f'<g class="{"tag" if is_tag else "phrase"}" transform="translate({self._x(i)},{self._top(i)})">'
-        if is_tag:
-            label = f'<text y="{self._baseline()}" fill="currentColor">{escape(node.label)}</text>'
-            return f"{place}{label if self.options.tags else ''}</g>"
-        return f"{place}{self._coloured(node)}{self._number(node)}</g>"
+class _Bar(NamedTuple):
+    node: int
+    label: str  # with its sign
+    look: str  # attributes
+    start: int  # words
+    end: int
+    height: int  # levels of phrases from this one down
 
-    def _coloured(self, node: SketchNode) -> str:
-        width, number = self.metrics.plate_width(node), self.metrics.number_width(node)
-        fill, border = escape(self.look.fill(node.index, node.label)), self.look.border(node.index)
-        place = f'x="{-width // 2}" width="{width}" height="{self.metrics.plate}"'
-        return (
-            f'<rect {place} rx="5" fill="{fill}"{border}/>'
-            f'<text x="{-number // 2}" y="{self._baseline()}" fill="{INK}">{escape(node.sign + node.label)}</text>'
-        )
 
-    def _number(self, node: SketchNode) -> str:
-        if not node.part:
-            return ""
-        width, height = self.metrics.number_width(node) - 2, self.metrics.plate - 6
-        x = self.metrics.plate_width(node) // 2 - width - 3
-        place = f'x="{x + width // 2}" y="{self._baseline() - 1}"'
-        return (
-            f'<rect x="{x}" y="3" width="{width}" height="{height}" rx="{height // 2}" fill="#57606a"/>'
-            f'<text {place} font-size="{_NUMBER}" fill="#fff">{node.part}</text>'
-        )
+def spans_block(tree: Tree, options: Options, look: Look, limit: int | None) -> Block:
+    """Return the words of a tree with its phrases as bars below them, the smallest nearest, in lines.
 
-    def _baseline(self) -> int:
-        return (self.metrics.plate + self.metrics.label * 7 // 10) // 2
+    A line has at most `limit` pixels (None: one line).
+    """
+    words, bars, mirrored = list(map(visible, tree.words)), _bars(tree, options, look), options.is_mirrored(tree)
+    cells = [advance(word, _WORD) + _SPACE for word in words]
+    for bar in sorted(bars, key=lambda bar: bar.end - bar.start):  # so that the labels of short phrases fit
+        if bar.end - bar.start <= _SHORT:
+            cells[bar.end - 1] += max(_label_width(bar) + _SPACE - sum(cells[bar.start : bar.end]), 0)
+    limit = limit or sum(cells)
+    starts, room = [0], limit
+    for number, cell in enumerate(cells):
+        if cell - _SPACE > room and number > starts[-1]:
+            starts.append(number)
+            room = limit
+        room -= cell
+    ends = [*starts[1:], len(cells)]
+    xs = [list(accumulate(cells[start:end], initial=0)) for start, end in zip(starts, ends, strict=True)]
+    width = max(line[-1] for line in xs) - _SPACE
+    bars_of: list[list[_Bar]] = [[] for _ in starts]
+    for bar in bars:
+        for number in range(bisect_right(starts, bar.start) - 1, bisect_right(starts, bar.end - 1)):
+            bars_of[number].append(bar)
+    lines = zip(starts, ends, xs, bars_of, strict=True)
+    return stack([_line(start, words[start:end], places, row, width, mirrored) for start, end, places, row in lines])
 
-    def _words(self, i: int, line_height: int) -> str:
-        node, x = self.nodes[i], self._x(i)
-        pieces = [self._roof(i)] if node.folded and node.lines else []
-        for number, line in enumerate(node.lines):
-            y = self.text_top + number * line_height + self.metrics.word
-            pieces.append(f'<text x="{x}" y="{y}">{escape(line)}</text>')
-        return "".join(pieces)
 
-    def _roof(self, i: int) -> str:
-        x, half = self._x(i), max(advance(line, self.metrics.word) for line in self.nodes[i].lines) // 2
-        top, foot = self.bottom + self.metrics.plate, self.text_top
-        return f'<path d="M{x},{top}L{x - half},{foot}H{x + half}Z" fill="none" stroke="{LINE}" stroke-width="1.25"/>'
+def _label_width(bar: _Bar) -> int:
+    return advance(bar.label, _LABEL) + 6
+
+
+def _bars(tree: Tree, options: Options, look: Look) -> list[_Bar]:
+    """Return the phrases to show; phrases of the same height never overlap."""
+    arrays, offset = tree.arrays, tree.start
+    heights = [0] * (tree.index + tree.size)
+    bars = []
+    for i in range(tree.index + tree.size - 1, tree.index - 1, -1):
+        if arrays.sizes[i] == 1:
+            continue
+        heights[i] = max(heights[child] for child in child_indices(arrays.sizes, i))
+        if options.shows(arrays.labels[i]):
+            heights[i] += 1
+            if heights[i] <= _TALLEST:
+                label, start, end = visible(arrays.labels[i]), arrays.starts[i] - offset, arrays.ends[i] - offset
+                attributes = f'fill="{escape(look.fill(i, label))}"{look.border(i)}'
+                bars.append(_Bar(i, look.sign(i) + label, attributes, start, end, heights[i]))
+    return bars[::-1]
+
+
+def _line(
+    first: int, words: Sequence[str], xs: Sequence[int], bars: Sequence[_Bar], width: int, mirrored: bool
+) -> Block:
+    """Draw a line of words, from `first` on, with the parts of bars below them; xs: of each word, and of the end.
+
+    A bar is as high as the others over its words allow, rounded where the phrase begins or ends, and has its label if
+    that fits.
+    """
+    texts = []
+    for word, x, behind in zip(words, xs, xs[1:], strict=False):
+        middle = (x + behind - _SPACE) // 2
+        texts.append(f'<text x="{width - middle if mirrored else middle}" y="{_WORD}">{escape(word)}</text>')
+    free, plates = [0] * len(words), {}  # per word: the first slot below all bars so far
+    for number in sorted(range(len(bars)), key=lambda number: bars[number].height):
+        bar, last = bars[number], first + len(words)
+        start, end = max(bar.start - first, 0), min(bar.end, last) - first
+        slot = max(free[start:end])
+        free[start:end] = [slot + 1] * (end - start)
+        left, right = xs[start] - (bar.start < first) * _SPACE // 2, xs[end] - _SPACE + (bar.end > last) * _SPACE // 2
+        x, y, room = width - right if mirrored else left, _WORD + 9 + _STEP * slot, right - left
+        text, at = "", (x + room - 3, "end") if mirrored else (x + 3, "start")
+        if room >= _label_width(bar) - 2:
+            text = f'<text x="{at[0]}" y="{y + 11}" text-anchor="{at[1]}">{escape(bar.label)}</text>'
+        plate = f'<rect x="{x}" y="{y}" width="{room}" height="{_BAR}" rx="3" {bar.look}/>'
+        plates[number] = f'<g class="phrase" data-node="{bar.node}">{plate}{text}</g>'
+    drawn = "".join(plates[number] for number in range(len(bars)))
+    body = (
+        f'<g class="words" font-size="{_WORD}" fill="currentColor">\n{"".join(texts)}\n</g>\n'
+        f'<g class="bars" font-size="{_LABEL}" font-weight="600" fill="{INK}">\n{drawn}\n</g>'
+    )
+    return Block(width, _WORD + 9 + _STEP * max(free), body)

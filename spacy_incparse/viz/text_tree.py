@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
-from spacy_incparse.viz.options import read_options
+from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, child_indices, lay_out, sketch
 
 _MAX_CELLS = 1_000_000  # a larger drawing of a deep tree becomes an outline, whatever the width
 
-
-@dataclass(frozen=True)
-class _Lines:
-    """The characters of edges, where they end or meet between the labels of a parent and its children."""
-
-    across: str
-    down: str
-    left: str  # the leftmost child
-    right: str
-    child: str  # a child between them
-    parent: str  # the parent, with no child directly below it
-    both: str  # the parent, with a child directly below it
-    left_both: str
-    right_both: str
-    left_parent: str  # the parent, with all children to its right
-    right_parent: str
-    roof: tuple[str, str, str]
-
-
-_UNICODE = _Lines("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤", "└", "┘", ("╱", "‾", "╲"))
-_ASCII = _Lines("-", "|", ".", ".", ".", "'", "+", "+", "+", "'", "'", ("/", "-", "\\"))
+# The characters of edges in Unicode and in ASCII: by 8 for a line up + 4 down + 2 to the left + 1 to the right; roofs.
+_UNICODE = "   ─ ┌┐┬ └┘┴│├┤┼", "╱‾╲"
+_ASCII = "   - ... '''|+++", "/-\\"
+_DOWN = 12  # the number of the character for a line up and down
 
 
 def draw(
@@ -57,55 +39,15 @@ def draw(
     """
     if width is not None and (not isinstance(width, Integral) or width < 1):
         raise ConfigError(f'the option "width" is {width!r}; it must be a whole number from 1, or None')
-    options = read_options(
-        {
-            "collapse": collapse,
-            "collapse_depth": collapse_depth,
-            "collapse_length": collapse_length,
-            "direction": direction,
-        }
+    options = Options(
+        collapse=collapse, collapse_depth=collapse_depth, collapse_length=collapse_length, direction=direction
     )
-    folded = options.folded(tree)
-    nodes = sketch(tree, folded)
+    nodes = sketch(tree, options.folded(tree))
     layout = lay_out([node.size for node in nodes], [_node_width(node) for node in nodes], 1)
     n_rows = 2 * max(layout.depths) + 4
     if layout.width * n_rows > _MAX_CELLS or (width is not None and layout.width > width):
         return outline(nodes, ascii=ascii, width=width)
-    return _drawn(nodes, layout, _ASCII if ascii else _UNICODE, options.is_mirrored(tree))
-
-
-class _Canvas:
-    """Rows of text, each a list of pieces by their first column; mirrored if the words run from right to left."""
-
-    def __init__(self, n_rows: int, width: int, mirrored: bool):
-        self._rows: list[list[tuple[int, str]]] = [[] for _ in range(n_rows)]
-        self._width, self._mirrored = width, mirrored
-
-    def column(self, centre: int) -> int:
-        """Return the column of the canvas for this column of the layout."""
-        return self._width - 1 - centre if self._mirrored else centre
-
-    def put(self, row: int, column: int, text: str) -> None:
-        """Write text, starting at this column of the canvas."""
-        self._rows[row].append((column, text))
-
-    def centred(self, row: int, centre: int, text: str) -> None:
-        """Write text centered on this column of the layout."""
-        width = columns(text)
-        start = centre - width // 2
-        self.put(row, self._width - start - width if self._mirrored else start, text)
-
-    def __str__(self) -> str:
-        return "\n".join(map(self._line, self._rows))
-
-    def _line(self, pieces: list[tuple[int, str]]) -> str:
-        line, filled = [], 0
-        for column, text in sorted(pieces):
-            line.append(" " * (column - filled))
-            filled = column + columns(text)
-            # The marks keep terminals that reorder words from swapping neighbors.
-            line.append(f"{LEFT_TO_RIGHT_MARK}{text}{LEFT_TO_RIGHT_MARK}" if is_right_to_left([text]) else text)
-        return "".join(line).rstrip()
+    return _drawn(nodes, layout, *(_ASCII if ascii else _UNICODE), options.is_mirrored(tree))
 
 
 def _node_width(node: SketchNode) -> int:
@@ -116,47 +58,53 @@ def _text_width(node: SketchNode) -> int:
     return max(map(columns, node.lines), default=0)
 
 
-def _drawn(nodes: Sketch, layout: Layout, lines: _Lines, mirrored: bool) -> str:
-    bottom = 2 * max((layout.depths[i] for i, node in enumerate(nodes) if node.size > 1), default=-1) + 2
+def _drawn(nodes: Sketch, layout: Layout, lines: str, roof: str, mirrored: bool) -> str:
+    depths = [layout.depths[i] for i, node in enumerate(nodes) if node.size > 1]
+    bottom = 2 * max(depths, default=-1) + 2
     has_roofs = any(node.folded for node in nodes)
-    n_lines = max(len(node.lines) for node in nodes)
-    canvas = _Canvas(bottom + 1 + has_roofs + n_lines, layout.width, mirrored)
+    n_rows = bottom + 1 + has_roofs + max(len(node.lines) for node in nodes)
+    rows: list[list[tuple[int, str]]] = [[] for _ in range(n_rows)]  # texts, each with its first column
+
+    def put(row: int, centre: int, text: str) -> None:
+        """Write text centered on this column of the layout."""
+        start = centre - columns(text) // 2
+        rows[row].append((layout.width - start - columns(text) if mirrored else start, text))
+
     sizes = [node.size for node in nodes]
     for i, node in enumerate(nodes):
         centre, top = layout.centres[i], 2 * layout.depths[i]
         if node.size > 1:
-            canvas.centred(top, centre, node.label)
-            _draw_edges(canvas, top + 1, centre, [layout.centres[c] for c in child_indices(sizes, i)], lines)
+            put(top, centre, node.label)
+            centres = [layout.centres[k] for k in (i, *child_indices(sizes, i))]
+            parent, *children = [layout.width - 1 - k for k in centres] if mirrored else centres
+            rows[top + 1].append(_edges(parent, children, lines))
             continue
         for row in range(top, bottom):
-            canvas.put(row, canvas.column(centre), lines.down)
-        canvas.centred(bottom, centre, node.label)
+            put(row, centre, lines[_DOWN])
+        put(bottom, centre, node.label)
         if has_roofs:
-            _draw_roof(canvas, bottom + 1, centre, _text_width(node) if node.folded else 0, lines)
+            width = _text_width(node) if node.folded else 0
+            put(bottom + 1, centre, roof[0] + roof[1] * max(width - 2, 1) + roof[2] if width else lines[_DOWN])
         for row, line in enumerate(node.lines, start=bottom + 1 + has_roofs):
-            canvas.centred(row, centre, line)
-    return str(canvas)
+            put(row, centre, line)
+    return "\n".join(map(_joined, rows))
 
 
-def _draw_edges(canvas: _Canvas, row: int, centre: int, children: list[int], lines: _Lines) -> None:
-    parent = canvas.column(centre)
-    below = {canvas.column(child) for child in children}
-    first, last = min(parent, *below), max(parent, *below)
-    if first == last:
-        canvas.put(row, first, lines.down)
-        return
-    text = [lines.across] * (last - first + 1)
-    for column in below:
-        text[column - first] = lines.child
-    text[0], text[-1] = lines.left, lines.right
-    corners = {first: (lines.left_parent, lines.left_both), last: (lines.right_parent, lines.right_both)}
-    text[parent - first] = corners.get(parent, (lines.parent, lines.both))[parent in below]
-    canvas.put(row, first, "".join(text))
+def _edges(parent: int, children: list[int], lines: str) -> tuple[int, str]:
+    """Return the line between a parent and its children, and its first column."""
+    first, last, below = min(parent, *children), max(parent, *children), set(children)
+    codes = (8 * (k == parent) + 4 * (k in below) + 2 * (k > first) + (k < last) for k in range(first, last + 1))
+    return first, "".join(lines[code] for code in codes)
 
 
-def _draw_roof(canvas: _Canvas, row: int, centre: int, width: int, lines: _Lines) -> None:
-    left, middle, right = lines.roof
-    canvas.centred(row, centre, left + middle * max(width - 2, 1) + right if width else lines.down)
+def _joined(pieces: list[tuple[int, str]]) -> str:
+    line, filled = [], 0
+    for column, text in sorted(pieces):
+        line.append(" " * (column - filled))
+        filled = column + columns(text)
+        # The marks keep terminals that reorder words from swapping neighbors.
+        line.append(f"{LEFT_TO_RIGHT_MARK}{text}{LEFT_TO_RIGHT_MARK}" if is_right_to_left([text]) else text)
+    return "".join(line).rstrip()
 
 
 _DEEPEST = 100  # levels of indentation if no width is given

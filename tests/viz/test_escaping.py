@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import escape, visible
+from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.page import STYLES, Entry, Picture, compared, markup, page, side_by_side
 from spacy_incparse.viz.plot import plot
 from tests.viz.markup import HOSTILE, elements, harmless_tree, hostile_text, hostile_tree, texts
@@ -17,7 +18,7 @@ from tests.viz.markup import HOSTILE, elements, harmless_tree, hostile_text, hos
 def picture_of(tree: Tree, text: str) -> Picture:
     other = Tree(tree.arrays)
     rows = [[Entry(tree, text)], side_by_side([tree, other], [text, text]), compared(tree, other)]
-    return Picture(rows, Picture([]).options.replaced(lang=text, width=None), text)
+    return Picture(rows, Options(lang=text, width=None), text)
 
 
 HARMLESS = picture_of(harmless_tree(), "x")

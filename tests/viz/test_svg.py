@@ -8,6 +8,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import visible
+from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.page import STYLES, Entry, Picture, markup
 from spacy_incparse.viz.svg import svg
 from tests.strategies import deep_tree, raw_trees
@@ -132,7 +133,7 @@ def test_spans_stand_under_their_words_small_ones_first():
     )
     tops = {label: int(y) for _, y, _, label in rows}
     assert tops["NP"] < tops["PP"] < tops["VP"] < tops["S"] < tops["TOP"]
-    only = markup(Picture([[Entry(TREE)]], Picture([]).options.replaced(labels=("NP",))), "spans")
+    only = markup(Picture([[Entry(TREE)]], Options(labels=("NP",))), "spans")
     assert [text for text in texts(only) if text.isupper()] == ["NP-SBJ", "NP"]
 
 
@@ -145,5 +146,5 @@ def test_spans_go_on_in_the_next_line():
 def test_brackets_enclose_their_words():
     text = re.sub(r"<[^>]*>", "", markup(Picture([[Entry(TREE)]]), "brackets"))
     assert " ".join(text.split()) == "[TOP [S [NP-SBJ TheDT dogNN] [VP satVBD [PP onIN [NP theDT matNN]]] ..]]"
-    only = markup(Picture([[Entry(TREE)]], Picture([]).options.replaced(labels=("PP",), tags=False)), "brackets")
+    only = markup(Picture([[Entry(TREE)]], Options(labels=("PP",), tags=False)), "brackets")
     assert " ".join(re.sub(r"<[^>]*>", "", only).split()) == "The dog sat [PP on the mat] ."
