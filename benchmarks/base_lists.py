@@ -22,7 +22,6 @@ from spacy_incparse.rerank.list_folders import (
     FoldTask,
     ListOrigin,
     fold_tasks,
-    is_finished,
     list_settings,
     make_lists,
     parse_fold,
@@ -84,7 +83,7 @@ def base_lists(
         _show(f"fold {report.number}", report)
     folds = list(fold_tasks(train, made, folder / "train", **settings))
     task = _dev_task(train, dev, made, folder, n, scores, with_better)
-    if not is_finished(task):
+    if not task.is_finished():
         _show("dev part", parse_fold(task))
     return BaseLists(folds, task, made.heads, scores)
 
@@ -114,7 +113,7 @@ def finished_lists(
         if origin is None or origin.trained_on != {sentence_key(tree.words) for tree in task.train}:
             raise IncparseError(f"{task.path}: there are no lists by a parser of these trees and folds")
         found.append(replace(task, checksum=origin.settings))
-        if not is_finished(found[-1]):
+        if not found[-1].is_finished():
             _show(task.path.name, parse_fold(found[-1]))
     return BaseLists(found[:-1], found[-1], made.heads, scores)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from spacy_incparse.rerank.choice import ChoiceRule, How
+from spacy_incparse.rerank.data import ChoiceRule, How
 from spacy_incparse.rerank.learner import RerankLearner, find_learner
 
 SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F

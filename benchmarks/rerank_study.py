@@ -20,9 +20,19 @@ from rerank_data import StudyData, at_places, family_groups, list_places, recomb
 from rerank_sides import LOG, RULES, Side
 
 from spacy_incparse.evaluation.summaries import Scores
-from spacy_incparse.rerank.choice import ChoiceRule, How, base_f, best_trial, choose, corpus_f, cross_validate
-from spacy_incparse.rerank.data import RerankerWeights, best_candidates, candidate_values, select_features
+from spacy_incparse.rerank.data import (
+    ChoiceRule,
+    How,
+    RerankerWeights,
+    base_f,
+    best_candidates,
+    candidate_values,
+    choose,
+    corpus_f,
+    select_features,
+)
 from spacy_incparse.rerank.learner import RerankLearner, find_learner
+from spacy_incparse.rerank.training import best_trial, cross_validate
 
 N_FOLDS = 5
 FAMILY_SIGMAS = (0.1, 0.3, 1.0)  # of log loss, for each family: few features need a weaker prior than many

@@ -1,6 +1,5 @@
-"""Run many small tasks in a few worker processes that last, each of which prepares itself once.
+"""Run many tasks in a few worker processes that last, each of which prepares itself once, as by loading a pipeline.
 
-`rerank.list_folders` gives each task a process of its own; here a worker loads a pipeline once for many tasks.
 Tasks are taken from their source only when a worker is free, so that a source of any length needs little memory.
 """
 

@@ -1,15 +1,17 @@
-"""N-best lists as arrays, as the learners read them: features, scores, EVALB's counts of brackets, and overlaps."""
+"""N-best lists as arrays, as the learners read them, and the choice of a candidate of each list by a model's values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.nbest import list_counts
+from spacy_incparse.evaluation.summaries import Agreement
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import FeatureColumns
 from spacy_incparse.rerank.lists import CandidateList
@@ -17,6 +19,8 @@ from spacy_incparse.rerank.second_scores import SECOND_SCORES
 from spacy_incparse.rerank.sparse_rows import row_sums, varies_in_list
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
+
+How = Literal["score", "expected_f"]
 
 
 class RerankerWeights(NamedTuple):
@@ -50,7 +54,7 @@ class RerankingData:
     n_matched: np.ndarray
     n_phrases: np.ndarray
     n_gold: np.ndarray
-    overlaps: tuple[np.ndarray, ...] = ()
+    overlaps: tuple[np.ndarray, ...]
 
     @property
     def n_lists(self) -> int:
@@ -113,39 +117,44 @@ def build_data(
     follow the base parser's. Raises IncparseError for a list without candidates, without a gold tree or without one of
     these scores, naming the list's number, from 1.
     """
-    parts = [_part(number, candidates, extractor, columns, others) for number, candidates in enumerate(lists, start=1)]
-    if not parts:
+    n_features, features, scores, counts, n_gold, overlaps = [], [], [], [], [], []
+    for number, found in enumerate(lists, start=1):
+        scores.append(_list_scores(number, found, others))
+        if found.gold is None:
+            raise IncparseError(
+                f"list {number} has no gold tree, so nothing can be learnt from it: give the gold trees"
+            )
+        trees = [parse.tree for parse in found.parses]
+        starts, present = extractor.columns(trees, columns)
+        n_features.append(np.diff(starts))
+        features.append(present)
+        counts.append(np.array(list_counts(found.gold, trees), np.int32))
+        n_gold.append(counts[-1][0, 2])
+        overlaps.append(phrase_overlaps(trees))
+    if not scores:
         raise IncparseError("there are no lists to learn from")
-    n_features, features, scores, n_matched, n_phrases, n_gold, overlaps = zip(*parts, strict=True)
+    all_counts = np.concatenate(counts)
     return RerankingData(
-        starts_of(map(len, scores)), starts_of(np.concatenate(n_features)), np.concatenate(features), len(columns),
-        np.concatenate(scores), np.concatenate(n_matched), np.concatenate(n_phrases), np.array(n_gold, np.int32),
-        overlaps,
+        _starts(map(len, scores)), _starts(np.concatenate(n_features)), np.concatenate(features), len(columns),
+        np.concatenate(scores), all_counts[:, 0], all_counts[:, 1], np.array(n_gold), tuple(overlaps),
     )  # fmt: skip
 
 
-def _part(
-    number: int, found: CandidateList, extractor: FeatureExtractor, columns: FeatureColumns, others: Sequence[str]
-) -> tuple:
-    """Return of one list the numbers of features, the features, scores, three counts of brackets, and overlaps."""
+def _list_scores(number: int, found: CandidateList, others: Sequence[str]) -> np.ndarray:
+    """Return the scores of one list, (n, n_scores)."""
     if not found.parses:
         raise IncparseError(f"list {number} has no candidates: leave it out")
-    if found.gold is None:
-        raise IncparseError(f"list {number} has no gold tree, so nothing can be learnt from it: give the gold trees")
     for column in others:
         if column not in found.others:
             name = next((name for name, score in SECOND_SCORES.items() if column in score.columns), column)
             raise IncparseError(
                 f"list {number} has no {column} scores: make them with `spacy-incparse rerank-train --with {name}`"
             )
-    trees = [parse.tree for parse in found.parses]
     base = np.array([parse.score for parse in found.parses]) / found.temperature
     scores = np.column_stack([base, *(found.others[name] for name in others)])
     if not np.isfinite(scores).all():
         raise IncparseError(f"list {number} has a candidate whose score is not a finite number")
-    counts = np.array(list_counts(found.gold, trees), np.int32)
-    varying = _varying(*extractor.columns(trees, columns))
-    return *varying, scores, counts[:, 0], counts[:, 1], counts[0, 2], phrase_overlaps(trees)
+    return scores
 
 
 def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:
@@ -158,36 +167,17 @@ def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:
     return has_phrase @ has_phrase.T
 
 
-def _varying(starts: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of features of each candidate, and the features, without those that all candidates have."""
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    # Strictly ascending within a row: that a column is 1 is said once.
-    if np.any((np.diff(rows) == 0) & (np.diff(columns) <= 0)):
-        raise ValueError("the columns of a tree must be ascending")
-    _, position, counts = np.unique(columns, return_inverse=True, return_counts=True)
-    kept = counts[position] < len(starts) - 1
-    n_features = np.bincount(rows[kept], minlength=len(starts) - 1)
-    return n_features, columns[kept].astype(np.int32)
-
-
 def select_lists(data: RerankingData, lists: np.ndarray) -> RerankingData:
     """Return the data of some lists, given their numbers in the order wanted; columns stay the same."""
-    sizes = np.diff(data.list_starts)[lists]
-    rows = _ranges(data.list_starts[:-1][lists], sizes)
-    overlaps = tuple(data.overlaps[number] for number in lists) if data.overlaps else ()
-    return _of_rows(data, rows, sizes, data.n_gold[lists], overlaps)
+    part = _of_rows(data, data.list_starts[:-1][lists], np.diff(data.list_starts)[lists])
+    return replace(part, n_gold=data.n_gold[lists], overlaps=tuple(data.overlaps[number] for number in lists))
 
 
 def first_candidates(data: RerankingData, n: int) -> RerankingData:
-    """Return the data of lists that end after n candidates. Raises ConfigError unless n is at least 1."""
-    if n < 1:
-        raise ConfigError(f"lists of {n} candidates cannot be reranked: n must be at least 1")
-    sizes = np.minimum(np.diff(data.list_starts), n)
-    rows = _ranges(data.list_starts[:-1], sizes)
-    overlaps = tuple(overlap[:n, :n] for overlap in data.overlaps)
-    shorter = _of_rows(data, rows, sizes, data.n_gold, overlaps)
-    varies = varies_in_list(shorter.list_starts, shorter.feature_starts, shorter.features, data.n_features)
-    return _of_places(shorter, varies)
+    """Return the data of lists that end after n candidates, at least 1."""
+    part = _of_rows(data, data.list_starts[:-1], np.minimum(np.diff(data.list_starts), n))
+    varies = varies_in_list(part.list_starts, part.feature_starts, part.features, data.n_features)
+    return replace(_of_places(part, varies), overlaps=tuple(overlap[:n, :n] for overlap in data.overlaps))
 
 
 def select_features(data: RerankingData, is_kept: np.ndarray) -> RerankingData:
@@ -195,36 +185,73 @@ def select_features(data: RerankingData, is_kept: np.ndarray) -> RerankingData:
     return _of_places(data, is_kept[data.features])
 
 
-def starts_of(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Return where parts of these sizes begin, and the end of the last, (n + 1,) int64."""
-    return np.concatenate(([0], np.cumsum(np.fromiter(sizes, np.int64)))).astype(np.int64)
-
-
-def _of_rows(
-    data: RerankingData, rows: np.ndarray, sizes: np.ndarray, n_gold: np.ndarray, overlaps: tuple[np.ndarray, ...]
-) -> RerankingData:
-    """Return the data of candidates, in lists of these sizes."""
+def _of_rows(data: RerankingData, starts: np.ndarray, sizes: np.ndarray) -> RerankingData:
+    """Return the data of lists that begin at some candidates and have these sizes."""
+    rows = _ranges(starts, sizes)
     n_features = np.diff(data.feature_starts)[rows]
-    return RerankingData(
-        list_starts=starts_of(sizes),
-        feature_starts=starts_of(n_features),
-        features=data.features[_ranges(data.feature_starts[:-1][rows], n_features)],
-        n_features=data.n_features,
-        scores=data.scores[rows],
-        n_matched=data.n_matched[rows],
-        n_phrases=data.n_phrases[rows],
-        n_gold=n_gold,
-        overlaps=overlaps,
-    )
+    return replace(
+        data, list_starts=_starts(sizes), feature_starts=_starts(n_features),
+        features=data.features[_ranges(data.feature_starts[:-1][rows], n_features)], scores=data.scores[rows],
+        n_matched=data.n_matched[rows], n_phrases=data.n_phrases[rows],
+    )  # fmt: skip
 
 
 def _of_places(data: RerankingData, is_kept: np.ndarray) -> RerankingData:
     """Return the data with those entries of `features` that are kept."""
     rows = np.repeat(np.arange(data.n_candidates), np.diff(data.feature_starts))
     n_features = np.bincount(rows[is_kept], minlength=data.n_candidates)
-    return replace(data, feature_starts=starts_of(n_features), features=data.features[is_kept])
+    return replace(data, feature_starts=_starts(n_features), features=data.features[is_kept])
+
+
+def _starts(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Return where parts of these sizes begin, and the end of the last, (n + 1,) int64."""
+    return np.concatenate(([0], np.cumsum(np.fromiter(sizes, np.int64)))).astype(np.int64)
 
 
 def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return the numbers start, start + 1, ..., start + size - 1 of all pairs, joined."""
-    return np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())
+    return np.repeat(starts - _starts(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
+class ChoiceRule(NamedTuple):
+    """How to choose a candidate by its value F(x).
+
+    how: "score", the highest value; "expected_f", the highest expected F against all candidates of the list, where a
+    candidate's probability is proportional to exp(scale F(x)) (Goodman 1996).
+    """
+
+    how: How = "score"
+    scale: float = 1.0
+
+
+def choose(data: RerankingData, values: np.ndarray, how: How = "score", scale: float = 1.0) -> np.ndarray:
+    """Return the chosen candidate of each list as its index among all candidates, (n_lists,) int64.
+
+    values: (n_candidates,) F(x), as from `candidate_values`. how, scale: see `ChoiceRule`. Ties go to the first.
+    """
+    if how == "expected_f":
+        parts = np.split(list_probabilities(scale * values, data.list_starts), data.list_starts[1:-1])
+        values = np.concatenate([expected_f(o, p) for o, p in zip(data.overlaps, parts, strict=True)])
+    chosen = [start + np.argmax(values[start:end]) for start, end in pairwise(data.list_starts)]
+    return np.array(chosen, np.int64)
+
+
+def expected_f(overlaps: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Return each candidate's expected F against its list: 2 sum_b p_b |a and b| / (|a| + sum_b p_b |b|).
+
+    overlaps: (n, n), phrases that two candidates share. probabilities: (n,).
+    """
+    sizes = np.diagonal(overlaps)
+    shared = (overlaps * probabilities).sum(axis=1)
+    return 2 * shared / np.maximum(sizes + (sizes * probabilities).sum(), 1e-300)  # trees without phrases have 0
+
+
+def corpus_f(data: RerankingData, chosen: np.ndarray) -> float:
+    """Return the F of the chosen candidates over all sentences by EVALB's counts, 0 to 1."""
+    matched, phrases = data.n_matched[chosen].sum(), data.n_phrases[chosen].sum()
+    return Agreement(int(matched), int(data.n_gold.sum()), int(phrases)).f
+
+
+def base_f(data: RerankingData) -> float:
+    """Return the F of the candidates with the highest base score."""
+    return corpus_f(data, choose(data, data.scores[:, 0]))

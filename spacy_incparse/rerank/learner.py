@@ -84,7 +84,7 @@ def check_rounds(rounds: Sequence[int]) -> None:
 def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     """Raise ConfigError unless a setting is one of these texts."""
     if value not in known:
-        raise ConfigError(f"{name} is {value!r}: choose from {', '.join(known)}")
+        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,14 +10,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import srsly
 
@@ -33,7 +29,7 @@ from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.training.state import fingerprint
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import SentError, depend_on_parent
+from spacy_incparse.workers import run_in_workers
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,24 @@ class FoldTask:
     checksum: str
     scores: Sequence[str] = ()
     with_better: bool = True
+
+    def __str__(self) -> str:
+        return f"fold {self.number}"
+
+    def origin(self) -> ListOrigin | None:
+        """Return the origin of the lists, None if there are none. Raises IncparseError if they are of another task."""
+        origin = ListOrigin.read(self.path)
+        if origin is None or not self.path.exists():
+            return None
+        if origin.settings != self.checksum:
+            advice = "name another folder with --work, or delete this one"
+            raise IncparseError(f"{self.path} was made with other trees or settings: {advice}")
+        return origin
+
+    def is_finished(self) -> bool:
+        """Return whether the lists are there, with all scores. Raises IncparseError as `origin` does."""
+        origin = self.origin()
+        return origin is not None and set(self.scores) <= set(origin.scores)
 
 
 @dataclass(frozen=True)
@@ -79,7 +93,7 @@ def make_lists(
     """
     tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores, with_better))
     folder.mkdir(parents=True, exist_ok=True)
-    finished = [task for task in tasks if is_finished(task)]
+    finished = [task for task in tasks if task.is_finished()]
     foreign = {path for pattern in PATTERNS for path in folder.glob(pattern)}.difference(task.path for task in tasks)
     if foreign:  # whoever reads the folder would learn from them
         raise IncparseError(
@@ -87,7 +101,11 @@ def make_lists(
         )
     yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
     missing = [task for task in tasks if task not in finished]
-    yield from (report for _, report in run_tasks(parse_fold, missing, min(n_process, max(1, len(missing)))))
+    yield from (report for _, report in run_in_workers(_fold_parser, missing, min(n_process, max(1, len(missing)))))
+
+
+def _fold_parser() -> Callable[[FoldTask], FoldReport]:
+    return parse_fold
 
 
 def fold_tasks(
@@ -112,36 +130,18 @@ def list_settings(n: int, with_better: bool) -> dict[str, int]:
     return {"n": n} | ({"with_better": 1} if with_better else {})
 
 
-def is_finished(task: FoldTask) -> bool:
-    """Return whether the lists of a fold are there, with all scores; see `_origin`."""
-    origin = _origin(task)
-    return origin is not None and set(task.scores) <= set(origin.scores)
-
-
-def _origin(task: FoldTask) -> ListOrigin | None:
-    """Return the origin of the lists of a fold, None without lists. Raises IncparseError if they are another task's."""
-    origin = ListOrigin.read(task.path)
-    if origin is None or not task.path.exists():
-        return None
-    if origin.settings != task.checksum:
-        raise IncparseError(
-            f"{task.path} was made with other trees or settings: name another folder with --work, or delete this one"
-        )
-    return origin
-
-
 def parse_fold(task: FoldTask) -> FoldReport:
     """Train the parser of a fold, and write its lists; a file is written completely or not at all."""
     started = time.perf_counter()
-    origin = _origin(task)
+    origin = task.origin()
     if origin is None:
         model = task.recipe.train(task.train)
         trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
         origin = ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum)
-        lists = held_out_lists(model, task)
+        lists = _held_out_lists(model, task)
     else:  # they only lack scores
         lists = list(read_lists(task.path))
-    lists = list(with_scores(lists, task))
+    lists = list(_with_scores(lists, task))
     write_lists(task.path, lists)
     replace(origin, scores=tuple(sorted({*origin.scores, *task.scores}))).write(task.path)
     oracle = Oracle([1, task.n])
@@ -153,7 +153,7 @@ def parse_fold(task: FoldTask) -> FoldReport:
     )
 
 
-def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[CandidateList]:
+def _with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[CandidateList]:
     """Yield lists with the scores that they lack, by models that have not seen the sentences either."""
     models: dict[str, SecondScore] = {}
     for found in lists:
@@ -166,7 +166,7 @@ def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[Cand
         yield replace(found, others=others)
 
 
-def held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:
+def _held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:
     """Return the lists of a fold's sentences, with the parser's temperature, which is fitted on them.
 
     As elsewhere (training/temperature.py), it is fitted without the trees that score higher than the parser's own.
@@ -237,72 +237,6 @@ def sentence_key(words: Iterable[str]) -> str:
     return sha256("\n".join(words).encode("utf8", "surrogatepass")).hexdigest()[:12]
 
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-
-
-def run_tasks(
-    function: Callable[[Task], Result], tasks: Iterable[Task], n_process: int
-) -> Iterator[tuple[Task, Result]]:
-    """Yield each task with the result of `function(task)`, in the order in which they finish.
-
-    At most `n_process` tasks run at once; with one process, they run in this one. An error in a task is raised here,
-    and so is IncparseError if a process was killed; the other processes are then ended, as after an interruption.
-    """
-    if n_process == 1:
-        for task in tasks:
-            yield task, function(task)
-        return
-    waiting = list(tasks)[::-1]
-    running: dict[Connection, tuple[Task, BaseProcess]] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_process:
-                task = waiting.pop()
-                context = get_context("spawn")  # a fork would copy the threads' locks of whatever has been imported
-                mine, theirs = context.Pipe(duplex=False)
-                started = context.Process(target=_run, args=(function, task, theirs), daemon=True)
-                started.start()
-                theirs.close()  # so that a process that is killed ends the connection
-                running[mine] = task, started
-            for ready in wait(list(running)):
-                connection = cast("Connection", ready)
-                task, process = running[connection]
-                result = _result(connection, process)
-                del running[connection]
-                yield task, result
-    finally:
-        for connection, (_, process) in running.items():
-            process.terminate()
-            process.join()
-            connection.close()
-
-
-def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:
-    depend_on_parent()
-    try:
-        answer: tuple[Any, SentError | None] = function(task), None
-    except Exception as error:
-        answer = None, SentError.of(error)
-    with suppress(BrokenPipeError):
-        connection.send(answer)
-
-
-def _result(connection: Connection, process: BaseProcess) -> Any:
-    try:
-        result, error = connection.recv()
-    except EOFError:
-        process.join()
-        raise IncparseError(
-            f"a process ended with exit code {process.exitcode}: if it lacked memory, use fewer with --n-process"
-        ) from None
-    process.join()
-    connection.close()
-    if error is not None:
-        raise error.received()
-    return result
-
-
 PATTERNS = ("*.jsonl", "*.jsonl.gz")
 
 
@@ -314,7 +248,12 @@ class TrainingLists:
     """
 
     def __init__(self, path: str | Path):
-        self.files = list_files(Path(path))
+        path = Path(path)
+        self.files = sorted(file for pattern in PATTERNS for file in path.glob(pattern)) if path.is_dir() else [path]
+        if not self.files:
+            raise IncparseError(f"{path}: the folder has no files with lists ({' or '.join(PATTERNS)})")
+        if not path.exists():
+            raise IncparseError(f"{path}: there is no such file or folder with lists")
 
     def __iter__(self) -> Iterator[CandidateList]:
         for path in self.files:
@@ -349,15 +288,3 @@ def training_lists(lists: Any) -> Iterable[CandidateList]:
         if not isinstance(one, CandidateList):
             raise IncparseError(f"{one!r:.60} is no CandidateList: pass these, or the path of files with lists")
     return found
-
-
-def list_files(path: Path) -> list[Path]:
-    """Return the files with lists at a path, sorted by name. Raises IncparseError if there are none."""
-    if path.is_dir():
-        found = sorted(file for pattern in PATTERNS for file in path.glob(pattern))
-        if not found:
-            raise IncparseError(f"{path}: the folder has no files with lists ({' or '.join(PATTERNS)})")
-        return found
-    if not path.is_file():
-        raise IncparseError(f"{path}: there is no such file or folder with lists")
-    return [path]

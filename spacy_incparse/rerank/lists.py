@@ -1,4 +1,4 @@
-"""Files of n-best lists, in the formats that docs/formats.md describes."""
+"""N-best lists, and files of them in the formats that docs/formats.md describes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import write_file
 from spacy_incparse.parsing.parse import Parse
-from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
+from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import GZIP_MAGIC, read_treebank
 from spacy_incparse.trees.arrays import TreeArrays
@@ -27,6 +26,9 @@ from spacy_incparse.trees.brackets import parse_one
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.labels import ROOT, TRACE_TAG
 from spacy_incparse.trees.tree import Tree
+
+LONGEST_LINE = 2**26  # bytes; a list of 100 long trees on one line takes a hundredth of this
+FOUND_BY_SEARCH = "beam"  # the source of a tree of which the file says nothing
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,8 @@ class CandidateList:
         return replace(self, parses=tuple(self.parses[:n]), others=others)
 
 
-def write_bllip_list(found: CandidateList, number: int) -> Iterator[str]:
-    """Yield the lines of a list.
-
-    The format has no temperature, so scores are divided by it: their softmax is then the same at temperature 1.
-    """
+def _bllip_lines(found: CandidateList, number: int) -> Iterator[str]:
+    """The format has no temperature, so scores are divided by it: their softmax is then the same at temperature 1."""
     yield f"{len(found.parses)} {number}"
     for parse in found.parses:
         yield repr(parse.score / found.temperature)
@@ -76,8 +75,7 @@ def write_bllip_list(found: CandidateList, number: int) -> Iterator[str]:
     yield ""
 
 
-def write_bracket_list(found: CandidateList, number: int) -> Iterator[str]:
-    """Yield the lines of a list."""
+def _bracket_lines(found: CandidateList, number: int) -> Iterator[str]:
     if found.temperature != 1:
         yield f"# sent {number} temperature {found.temperature!r}"
     if found.gold is not None:
@@ -89,8 +87,7 @@ def write_bracket_list(found: CandidateList, number: int) -> Iterator[str]:
     yield ""
 
 
-def write_json_list(found: CandidateList, number: int) -> Iterator[str]:
-    """Yield the line of a list."""
+def _json_line(found: CandidateList, number: int) -> Iterator[str]:
     content: dict[str, Any] = {"words": list(found.words), "temperature": found.temperature}
     if found.gold is not None:
         content["gold"] = str(found.gold)
@@ -103,43 +100,9 @@ def write_json_list(found: CandidateList, number: int) -> Iterator[str]:
 
 
 LIST_WRITERS: dict[str, Callable[[CandidateList, int], Iterator[str]]] = {
-    "json": write_json_list,
-    "brackets": write_bracket_list,
-    "bllip": write_bllip_list,
-}
+    "json": _json_line, "brackets": _bracket_lines, "bllip": _bllip_lines,
+}  # fmt: skip
 """For each format the function from a list and its number, from 1, to the lines that it takes."""
-
-
-def read_lists(
-    path: Path | str, gold: Path | str | Iterable[Tree] | None = None, *, normalized: bool = True
-) -> Iterator[CandidateList]:
-    """Yield the n-best lists of a file, one at a time; the format is recognized by the first line.
-
-    gold: the gold trees, one for each list, or the treebank that they are read from; they replace those of the file.
-    normalized: whether the trees of the file are normalized, as those of treebanks are, so that trees of other parsers
-    have the same root and labels.
-
-    Raises TreebankError, with the line, for an unknown format, a malformed or truncated list, trees over different
-    words, and gold trees that do not fit.
-    """
-    path = Path(path)
-    builder = ListBuilder(path, normalized=normalized)
-    records = _records(path)
-    if gold is None:
-        yield from map(builder.build, records)
-        return
-    trees = iter(read_treebank(gold) if isinstance(gold, Path | str) else gold)
-    line, n_lists = 1, 0
-    for record in records:
-        tree = next(trees, None)
-        if tree is None:
-            what = f"there are more lists than gold trees ({n_lists}); {_ADVICE}"
-            raise TreebankError(path, record.line, 1, what)
-        record.gold = None
-        yield with_gold(builder.build(record), tree, path, record.line)
-        line, n_lists = record.line, n_lists + 1
-    if next(trees, None) is not None:
-        raise TreebankError(path, line, 1, f"there are more gold trees than lists ({n_lists}); {_ADVICE}")
 
 
 def write_lists(path: Path | str, lists: Iterable[CandidateList], format: str = "json") -> None:
@@ -164,362 +127,308 @@ def write_lists(path: Path | str, lists: Iterable[CandidateList], format: str = 
     write_file(path, write_all)
 
 
-_ADVICE = "there must be one gold tree for each list, in the same order"
+def read_lists(
+    path: Path | str, gold: Path | str | Iterable[Tree] | None = None, *, normalized: bool = True
+) -> Iterator[CandidateList]:
+    """Yield the n-best lists of a file, one at a time; the format is recognized by the first line.
+
+    gold: the gold trees, one for each list, or the treebank that they are read from; they replace those of the file.
+    normalized: whether the trees of the file are normalized, as those of treebanks are, so that trees of other parsers
+    have the same root and labels.
+
+    Raises TreebankError, with the line, for an unknown format, a malformed or truncated list, trees over different
+    words, and gold trees that do not fit.
+    """
+    reader = _ListReader(Path(path), normalized)
+    records = reader.records()
+    if gold is None:
+        yield from map(reader.built, records)
+        return
+    trees = iter(read_treebank(gold) if isinstance(gold, Path | str) else gold)
+    advice = "there must be one gold tree for each list, in the same order"
+    line, n_lists = 1, 0
+    for record in records:
+        tree = next(trees, None)
+        if tree is None:
+            raise reader.error(record.line, f"there are more lists than gold trees ({n_lists}); {advice}")
+        yield reader.built(record, tree)
+        line, n_lists = record.line, n_lists + 1
+    if next(trees, None) is not None:
+        raise reader.error(line, f"there are more gold trees than lists ({n_lists}); {advice}")
 
 
-def _records(path: Path) -> Iterator[ListRecord]:
-    """Read a file in the format to which its first line belongs."""
-    lines = read_lines(path)
-    first = next((line for line in lines if line.text and not line.text.isspace()), None)
-    if first is None:
-        raise TreebankError(path, 1, 1, "the file has no n-best lists; it is empty")
-    text, lines = first.text.lstrip(), chain([first], lines)
-    if text.startswith("{"):
-        return read_json_lists(path, lines)
-    if text.startswith(("#", "(")):
-        return read_bracket_lists(path, lines)
-    if HEADER.fullmatch(text):
-        return read_bllip_lists(path, lines)
-    raise TreebankError(
-        path, first.number, 1,
-        f"{text!r:.40} begins no known format of n-best lists; expected JSON lines ('{{'), brackets with scores "
-        f"('# sent 1 parse 1 score -41.2') or lists of BLLIP ('50 sent_1')",
-    )  # fmt: skip
-
-
-# A line with the number of trees and the name of the sentence, then for each tree two lines: its log probability, and
-# its brackets, with root S1 and words in Penn spelling. An empty line ends the list. In lists that its reranker has
-# sorted, the reranker's score stands before the log probability.
-
-HEADER = re.compile(r"\s*(\d{1,9})\s+(\S+)\s*")
-_EXPECTED_BLLIP = "expected the number of trees and the name of a sentence, such as '50 sent_1'"
-
-
-def read_bllip_lists(path: Path, lines: Iterable[Line]) -> Iterator[ListRecord]:
-    """Yield the lists; their temperature is 1, because scores are log probabilities."""
-    filled = (line for line in lines if line.text and not line.text.isspace())
-    for line in filled:
-        header = HEADER.fullmatch(line.text)
-        if header is None:
-            what = (
-                f"{line.text!r:.40} is no beginning of a list: {_EXPECTED_BLLIP}; are there more trees than announced?"
-            )
-            raise TreebankError(path, line.number, 1, what)
-        yield _read_list(path, line.number, int(header[1]), filled)
-
-
-def _read_list(path: Path, first: int, n_trees: int, lines: Iterator[Line]) -> ListRecord:
-    record, last = ListRecord(first), first
-    for k in range(n_trees):
-        score_line, tree_line = next(lines, None), next(lines, None)
-        for line in (score_line, tree_line):
-            if line is None or HEADER.fullmatch(line.text):
-                place = last if line is None else line.number
-                seen = "the file ends" if line is None else "another list begins"
-                what = f"the list of line {first} has {n_trees} trees by its header, but {seen} after {k}"
-                raise TreebankError(path, place, 1, f"{what}; is the file complete?")
-            last = line.number
-        assert score_line is not None
-        assert tree_line is not None
-        numbers = score_line.text.split()
-        if len(numbers) == 2:  # the reranker's score stands before the parser's
-            score_of(path, score_line.number, numbers.pop(0), "score of the reranker")
-        score = score_of(path, score_line.number, " ".join(numbers), "log probability")
-        record.add(Brackets(tree_line.number, tree_line.text), score)
-    return record
-
-
-# This is also what `parse --nbest K` prints, and other readers of brackets find the trees alone.
-
-_HEADING = re.compile(r"# sent (\S+) parse (\S+) score (\S+)(?: source (\S+))?\s*")
-_ABOUT = re.compile(r"# sent (\S+) (temperature|gold) (.*\S)\s*")  # about the list as a whole
-_LIKE_HEADING = re.compile(r"#\s*sent\s+\S+\s+parse\b")
-_EXPECTED_BRACKETS = "expected a line such as '# sent 1 parse 1 score -41.2' before each tree"
-_Pending = tuple[int, float, str, "list[Line]"]  # a tree: the line, score and source of its heading, and its lines
-
-
-def read_bracket_lists(path: Path, lines: Iterable[Line]) -> Iterator[ListRecord]:
-    """Yield the lists; lines that say nothing of a list are comments, and a tree may take several lines."""
-    sent: str | None = None  # the name of the list's sentence
-    record: ListRecord | None = None
-    pending: _Pending | None = None
-    for line in lines:
-        number, text = line
-        if not text.startswith("#"):
-            if text and not text.isspace():
-                if pending is None:
-                    raise TreebankError(path, number, 1, f"{text!r:.40} without a score; {_EXPECTED_BRACKETS}")
-                pending[-1].append(line)
-            continue
-        heading, about = _HEADING.fullmatch(text), _ABOUT.fullmatch(text)
-        match = heading or about
-        if match is None:
-            if _LIKE_HEADING.match(text):
-                raise TreebankError(path, number, 1, f"the line {text!r:.60} is incomplete; {_EXPECTED_BRACKETS}")
-            continue
-        _add_tree(path, record, pending)
-        pending = finished = None
-        # A list that has trees ends where another begins, even one of the same name.
-        is_new = heading is None or heading[2] == "1"
-        if record is None or match[1] != sent or (is_new and record.trees):
-            finished, sent, record = record, match[1], ListRecord(number)
-        if heading:
-            expected = len(record.trees) + 1
-            if heading[2] != str(expected):
-                what = (
-                    f"this is parse {heading[2]} of sentence {sent}; expected parse {expected}: is the file complete?"
-                )
-                raise TreebankError(path, number, 1, what)
-            pending = number, score_of(path, number, heading[3]), heading[4] or FOUND_BY_SEARCH, []
-        elif match[2] == "gold":
-            record.gold = Brackets(number, match[3], match.start(3) + 1)
-        else:
-            record.temperature = temperature_of(path, number, match[3])
-        if finished is not None:
-            yield finished
-    _add_tree(path, record, pending)
-    if record is not None:
-        yield record
-
-
-def _add_tree(path: Path, record: ListRecord | None, pending: _Pending | None) -> None:
-    """Add a tree that is complete, if there is one, to its list."""
-    if record is not None and pending is not None:
-        number, score, source, lines = pending
-        if not lines:
-            raise TreebankError(path, number, 1, "no tree follows this line; is the file complete?")
-        record.add(Brackets(lines[0].number, "\n".join(line.text for line in lines)), score, source)
-
-
-_EXPECTED_JSON = 'expected an object such as {"nbest": [{"tree": "(TOP ...)", "score": -41.2}]}'
-
-
-def read_json_lists(path: Path, lines: Iterable[Line]) -> Iterator[ListRecord]:
-    """Yield the lists of JSON lines, also of those that `parse --nbest K --format json` writes."""
-    for number, text in lines:
-        if not text or text.isspace():
-            continue
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            what = f"the line is not JSON, or truncated: {error.msg}; {_EXPECTED_JSON}"
-            raise TreebankError(path, number, error.colno, what) from None
-        except (RecursionError, ValueError):  # a number of thousands of digits
-            what = f"the JSON is nested too deeply, or has a huge number; {_EXPECTED_JSON}"
-            raise TreebankError(path, number, 1, what) from None
-        if not isinstance(content, dict):
-            raise TreebankError(path, number, 1, f"{text!r:.40} is no object; {_EXPECTED_JSON}")
-        yield _record(path, number, content)
-
-
-def _record(path: Path, number: int, content: dict[str, Any]) -> ListRecord:
-    analyses = content.get("nbest")
-    if not isinstance(analyses, list):
-        what = "no list" if "nbest" not in content else f"{analyses!r:.40}, no list,"
-        raise TreebankError(path, number, 1, f'there is {what} under "nbest"; {_EXPECTED_JSON}')
-    words = content.get("words")
-    if words is not None and (not isinstance(words, list) or not all(isinstance(word, str) for word in words)):
-        raise TreebankError(path, number, 1, f'there is {words!r:.40} under "words"; expected a list of words')
-    record = ListRecord(number, words=words)
-    for analysis in analyses:
-        if not isinstance(analysis, dict):
-            raise TreebankError(path, number, 1, f'{analysis!r:.40} under "nbest" is no object; {_EXPECTED_JSON}')
-        source = analysis.get("source", FOUND_BY_SEARCH)
-        tree = _brackets(path, number, analysis.get("tree"), "tree")
-        record.add(tree, score_of(path, number, analysis.get("score")), str(source))
-    if content.get("temperature") is not None:
-        record.temperature = temperature_of(path, number, content["temperature"])
-    if content.get("scores") is not None:
-        record.others = _others(path, number, content["scores"], len(analyses))
-    if content.get("gold") is not None:
-        record.gold = _brackets(path, number, content["gold"], "gold")
-    return record
-
-
-def _others(path: Path, number: int, value: object, n: int) -> dict[str, list[float]]:
-    """Return the scores of n trees by other models, by name."""
-    if not isinstance(value, dict):
-        raise TreebankError(path, number, 1, f'there is {value!r:.40} under "scores"; expected lists of scores by name')
-    for name, scores in value.items():
-        if not isinstance(scores, list) or len(scores) != n:
-            what = f'there is {scores!r:.40} under "{name:.40}" of "scores"; expected a list of {n} scores'
-            raise TreebankError(path, number, 1, what)
-    return {name: [score_of(path, number, score) for score in scores] for name, scores in value.items()}
-
-
-def _brackets(path: Path, number: int, value: object, key: str) -> Brackets:
-    if not isinstance(value, str):
-        raise TreebankError(path, number, 1, f'there is {value!r:.40} under "{key}"; expected a tree in brackets')
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise TreebankError(
-            path, number, 1, f'half a surrogate pair, which is no character, under "{key}": {value!r:.40}'
-        )
-    return Brackets(number, value.replace("\n", " "), column=0)
-
-
-LONGEST_LINE = 2**26  # bytes; a list of 100 long trees on one line takes a hundredth of this
-
-
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """A line without its end, and its number, from 1."""
 
     number: int
     text: str
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file in UTF-8, plain or gzipped (recognized by content).
-
-    Raises TreebankError, naming the line, if the file is damaged, in another encoding, or has no lines of text.
-    Raises IncparseError if the file cannot be opened.
-    """
-    number = 0
-    try:
-        with path.open("rb") as file:
-            is_gzipped = file.peek(2).startswith(GZIP_MAGIC)
-            stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
-            while data := stream.readline(LONGEST_LINE + 1):
-                number += 1
-                yield Line(number, _text(path, number, data))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise TreebankError(path, number + 1, 1, f"the gzip file is damaged or truncated: {error}") from None
-    except OSError as error:
-        raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _text(path: Path, number: int, data: bytes) -> str:
-    if len(data) > LONGEST_LINE:
-        raise TreebankError(path, number, 1, f"the line has more than {LONGEST_LINE:,} bytes: this is no n-best list")
-    try:
-        return data.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
-        raise TreebankError(path, number, error.start + 1, what) from None
-
-
-def score_of(path: Path, number: int, value: object, what: str = "score") -> float:
-    """Return a score given as text or number. Raises TreebankError unless it is a finite number."""
-    score = float("nan")
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        with suppress(ValueError, OverflowError):
-            score = float(value)
-    if not isfinite(score):
-        raise TreebankError(path, number, 1, f"the {what} {value!r:.40} is not a number; expected one such as -41.2")
-    return score
-
-
-def temperature_of(path: Path, number: int, value: object) -> float:
-    """Return a temperature given as text or number. Raises TreebankError unless it is a number above 0."""
-    temperature = score_of(path, number, value, "temperature")
-    if temperature <= 0:
-        raise TreebankError(path, number, 1, f"the temperature {value!r:.40} is not above 0")
-    return temperature
-
-
-FOUND_BY_SEARCH = "beam"  # the source of a tree of which the file says nothing
-
-
-class Brackets(NamedTuple):
+@dataclass
+class _Candidate:
     """A tree in brackets, with the line and column where it begins; column 0: it is a part of a JSON object."""
 
     line: int
     text: str
+    score: float = nan
+    source: str = FOUND_BY_SEARCH
     column: int = 1
 
 
 @dataclass
-class ListRecord:
-    """An n-best list whose trees are still brackets; `line` is where it begins.
-
-    words: those that the trees must have, if the file says so. others: scores by other models.
-    """
+class _Record:
+    """A list whose trees are still brackets; `line` is where it begins, `words` what the file says of its words."""
 
     line: int
-    trees: list[Brackets] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
+    trees: list[_Candidate] = field(default_factory=list)
     temperature: float = 1.0
-    gold: Brackets | None = None
+    gold: _Candidate | None = None
     words: Sequence[str] | None = None
     others: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, tree: Brackets, score: float, source: str = FOUND_BY_SEARCH) -> None:
-        """Add a tree at the end of the list."""
-        self.trees.append(tree)
-        self.scores.append(score)
-        self.sources.append(source)
+
+# BLLIP: a line with the number of trees and the name of the sentence, then for each tree two lines: its log
+# probability, and its brackets, with root S1 and words in Penn spelling. An empty line ends the list. In lists that its
+# reranker has sorted, the reranker's score stands before the log probability.
+_HEADER = re.compile(r"\s*(\d{1,9})\s+(\S+)\s*")
+# Brackets: this is also what `parse --nbest K` prints, and other readers of brackets find the trees alone.
+_HEADING = re.compile(r"# sent (\S+) parse (\S+) score (\S+)(?: source (\S+))?\s*")
+_ABOUT = re.compile(r"# sent (\S+) (temperature|gold) (.*\S)\s*")  # about the list as a whole
+_LIKE_HEADING = re.compile(r"#\s*sent\s+\S+\s+parse\b")
+_EXPECTED_BRACKETS = "expected a line such as '# sent 1 parse 1 score -41.2' before each tree"
+_EXPECTED_JSON = 'expected an object such as {"nbest": [{"tree": "(TOP ...)", "score": -41.2}]}'
 
 
-class ListBuilder:
-    """Turns the records of a file into candidate lists.
+class _ListReader:
+    """Reads the records of a file, and turns them into lists; normalized: as in `read_lists`."""
 
-    normalized: whether trees are normalized as those of treebanks are (treebanks/normalize.py).
-    """
-
-    def __init__(self, path: Path, *, normalized: bool = True):
-        self._path, self._normalized = path, normalized
+    def __init__(self, path: Path, is_normalized: bool):
+        self._path, self._is_normalized = path, is_normalized
         self._symbols = Symbols()
-        self._reader = BracketReader(self._symbols)
+        self._scanner = BracketReader(self._symbols)
 
-    def build(self, record: ListRecord) -> CandidateList:
-        """Return the list. Raises TreebankError if it is empty, or a tree is malformed or over other words."""
+    def error(self, line: int, what: str, column: int = 1) -> TreebankError:
+        return TreebankError(self._path, line, column, what)
+
+    def records(self) -> Iterator[_Record]:
+        """Read the file in the format to which its first line belongs."""
+        lines = self._lines()
+        first = next((line for line in lines if line.text.strip()), None)
+        if first is None:
+            raise self.error(1, "the file has no n-best lists; it is empty")
+        text, lines = first.text.lstrip(), chain([first], lines)
+        if text.startswith("{"):
+            return (self._json_record(line) for line in lines if line.text.strip())
+        if text.startswith(("#", "(")):
+            return self._bracket_records(lines)
+        if _HEADER.fullmatch(text):
+            return self._bllip_records(line for line in lines if line.text.strip())
+        expected = "JSON lines ('{'), brackets with scores ('# sent 1 parse 1 score -41.2') or lists of BLLIP"
+        what = f"{text!r:.40} begins no known format of n-best lists; expected {expected} ('50 sent_1')"
+        raise self.error(first.number, what)
+
+    def _lines(self) -> Iterator[_Line]:
+        """Yield the lines of a file in UTF-8, plain or gzipped (recognized by content)."""
+        number = 0
+        try:
+            with self._path.open("rb") as file:
+                is_gzipped = file.peek(2).startswith(GZIP_MAGIC)
+                stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
+                while data := stream.readline(LONGEST_LINE + 1):
+                    number += 1
+                    if len(data) > LONGEST_LINE:
+                        raise self.error(
+                            number, f"the line has more than {LONGEST_LINE:,} bytes: this is no n-best list"
+                        )
+                    yield _Line(number, data.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"))
+        except UnicodeDecodeError as error:
+            what = f"byte 0x{error.object[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example"
+            raise self.error(number, f"{what} with iconv", error.start + 1) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error(number + 1, f"the gzip file is damaged or truncated: {error}") from None
+        except OSError as error:
+            raise IncparseError(f"{self._path}: cannot be read: {error.strerror}") from None
+
+    def _bllip_records(self, lines: Iterator[_Line]) -> Iterator[_Record]:
+        """Yield the lists; their temperature is 1, because scores are log probabilities."""
+        for line in lines:
+            header = _HEADER.fullmatch(line.text)
+            if header is None:
+                expected = "expected the number of trees and the name of a sentence, such as '50 sent_1'"
+                what = f"{line.text!r:.40} is no beginning of a list: {expected}; are there more trees than announced?"
+                raise self.error(line.number, what)
+            record, last, n_trees = _Record(line.number), line.number, int(header[1])
+            pair: list[_Line] = []
+            while len(record.trees) < n_trees:
+                found = next(lines, None)
+                if found is None or _HEADER.fullmatch(found.text):
+                    place, seen = (last, "the file ends") if found is None else (found.number, "another list begins")
+                    what = f"the list of line {line.number} has {n_trees} trees by its header, but {seen} after"
+                    raise self.error(place, f"{what} {len(record.trees)}; is the file complete?")
+                pair, last = [*pair, found], found.number
+                if len(pair) == 2:
+                    (number, text), tree = pair
+                    numbers, pair = text.split(), []
+                    if len(numbers) == 2:  # the reranker's score stands before the parser's
+                        self._number(number, numbers.pop(0), "score of the reranker")
+                    score = self._number(number, " ".join(numbers), "log probability")
+                    record.trees.append(_Candidate(tree.number, tree.text, score))
+            yield record
+
+    def _bracket_records(self, lines: Iterable[_Line]) -> Iterator[_Record]:
+        """Yield the lists; lines that say nothing of a list are comments, and a tree may take several lines."""
+        sent: str | None = None  # the name of the list's sentence
+        record: _Record | None = None
+        tree: _Candidate | None = None  # that of the heading before
+        for number, text in lines:
+            heading, about = _HEADING.fullmatch(text), _ABOUT.fullmatch(text)
+            match = heading or about
+            if match is None:
+                if _LIKE_HEADING.match(text):
+                    raise self.error(number, f"the line {text!r:.60} is incomplete; {_EXPECTED_BRACKETS}")
+                if not text.startswith("#") and text.strip():
+                    if tree is None:
+                        raise self.error(number, f"{text!r:.40} without a score; {_EXPECTED_BRACKETS}")
+                    if tree.text:
+                        tree.text += f"\n{text}"
+                    else:
+                        tree.line, tree.text = number, text
+                continue
+            # A list that has trees ends where another begins, even one of the same name.
+            is_new = heading is None or heading[2] == "1"
+            if record is None or match[1] != sent or (is_new and record.trees):
+                if record is not None:
+                    yield record
+                sent, record = match[1], _Record(number)
+            tree = None
+            if heading:
+                if heading[2] != str(expected := len(record.trees) + 1):
+                    what = f"this is parse {heading[2]} of sentence {sent}; expected parse {expected}"
+                    raise self.error(number, f"{what}: is the file complete?")
+                tree = _Candidate(number, "", self._number(number, heading[3]), heading[4] or FOUND_BY_SEARCH)
+                record.trees.append(tree)
+            elif match[2] == "gold":
+                record.gold = _Candidate(number, match[3], column=match.start(3) + 1)
+            else:
+                record.temperature = self._temperature(number, match[3])
+        if record is not None:
+            yield record
+
+    def _json_record(self, line: _Line) -> _Record:
+        """Return the list of a JSON line, also of one that `parse --nbest K --format json` writes."""
+        number, text = line
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            what = f"the line is not JSON, or truncated: {error.msg}; {_EXPECTED_JSON}"
+            raise self.error(number, what, error.colno) from None
+        except (RecursionError, ValueError):  # a number of thousands of digits
+            what = f"the JSON is nested too deeply, or has a huge number; {_EXPECTED_JSON}"
+            raise self.error(number, what) from None
+        if not isinstance(content, dict):
+            raise self.error(number, f"{text!r:.40} is no object; {_EXPECTED_JSON}")
+        analyses, words, others = content.get("nbest"), content.get("words"), content.get("scores")
+        if not isinstance(analyses, list):
+            what = "no list" if "nbest" not in content else f"{analyses!r:.40}, no list,"
+            raise self.error(number, f'there is {what} under "nbest"; {_EXPECTED_JSON}')
+        if words is not None and (not isinstance(words, list) or not all(isinstance(word, str) for word in words)):
+            raise self.error(number, f'there is {words!r:.40} under "words"; expected a list of words')
+        record = _Record(number, words=words)
+        for analysis in analyses:
+            if not isinstance(analysis, dict):
+                raise self.error(number, f'{analysis!r:.40} under "nbest" is no object; {_EXPECTED_JSON}')
+            tree = self._json_tree(number, analysis.get("tree"), "tree")
+            tree.score, tree.source = (
+                self._number(number, analysis.get("score")),
+                str(analysis.get("source", tree.source)),
+            )
+            record.trees.append(tree)
+        if content.get("temperature") is not None:
+            record.temperature = self._temperature(number, content["temperature"])
+        if others is not None:
+            if not isinstance(others, dict):
+                raise self.error(number, f'there is {others!r:.40} under "scores"; expected lists of scores by name')
+            for name, scores in others.items():
+                if not isinstance(scores, list) or len(scores) != len(analyses):
+                    expected = f"expected a list of {len(analyses)} scores"
+                    raise self.error(number, f'there is {scores!r:.40} under "{name:.40}" of "scores"; {expected}')
+                record.others[name] = [self._number(number, score) for score in scores]
+        if content.get("gold") is not None:
+            record.gold = self._json_tree(number, content["gold"], "gold")
+        return record
+
+    def _json_tree(self, number: int, value: object, key: str) -> _Candidate:
+        if not isinstance(value, str):
+            raise self.error(number, f'there is {value!r:.40} under "{key}"; expected a tree in brackets')
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise self.error(number, f'half a surrogate pair, which is no character, under "{key}": {value!r:.40}')
+        return _Candidate(number, value.replace("\n", " "), column=0)
+
+    def _number(self, line: int, value: object, what: str = "score") -> float:
+        """Return a score given as text or number, if it is a finite number."""
+        score = nan
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            with suppress(ValueError, OverflowError):
+                score = float(value)
+        if not isfinite(score):
+            raise self.error(line, f"the {what} {value!r:.40} is not a number; expected one such as -41.2")
+        return score
+
+    def _temperature(self, line: int, value: object) -> float:
+        temperature = self._number(line, value, "temperature")
+        if temperature <= 0:
+            raise self.error(line, f"the temperature {value!r:.40} is not above 0")
+        return temperature
+
+    def built(self, record: _Record, gold: Tree | None = None) -> CandidateList:
+        """Return the list, with another gold tree than that of the file if one is given; it may have other traces."""
         if not record.trees:
-            raise TreebankError(self._path, record.line, 1, "the list has no trees; expected at least one")
+            raise self.error(record.line, "the list has no trees; expected at least one")
         trees = self._trees(record.trees)
         words = trees[0].words if record.words is None else tuple(record.words)
-        for number, (tree, brackets) in enumerate(zip(trees, record.trees, strict=True), start=1):
+        for number, (tree, candidate) in enumerate(zip(trees, record.trees, strict=True), start=1):
             if tree.words != words:
                 source = "the first tree" if record.words is None else 'the list\'s "words"'
-                raise self._error(
-                    brackets, f"tree {number} has {_difference(tree.words, words)} {source}; {_RECORD_ADVICE}"
-                )
-        parses = tuple(map(Parse, trees, record.scores, record.sources))
-        gold = None if record.gold is None else self._trees([record.gold])[0]
-        built = CandidateList(parses, record.temperature, gold, record.others)
-        return built if gold is None else with_gold(built, gold, self._path, record.line)
+                what = f"tree {number} has {_difference(tree.words, words)} {source}"
+                raise self._error_in(candidate, f"{what}; all trees of a list are over the same words")
+        if gold is None and record.gold is not None:
+            (gold,) = self._trees([record.gold])
+        if gold is not None and (own := _words(trees[0])) != (others := _words(gold)):
+            what = f"the gold tree has {_difference(others, own)} the trees of the list"
+            raise self.error(record.line, f"{what}; expected gold trees of the same sentences in the same order")
+        parses = (Parse(tree, one.score, one.source) for tree, one in zip(trees, record.trees, strict=True))
+        return CandidateList(tuple(parses), record.temperature, gold, record.others)
 
-    def _trees(self, texts: Sequence[Brackets]) -> list[Tree]:
+    def _trees(self, given: Sequence[_Candidate]) -> list[Tree]:
         """Return the trees; what the fast scanner does not expect is read again for a message about the mistake."""
         forest = Forest(symbols=self._symbols)
-        for number, brackets in enumerate(texts, start=1):
-            if self._reader.read(brackets.text.encode(), forest) < 0 or len(forest) != number:
-                return [self._read_slowly(brackets) for brackets in texts]
-        found = list(normalized_forest(forest) if self._normalized else forest)
-        return found if len(found) == len(texts) else [self._read_slowly(brackets) for brackets in texts]
+        for number, one in enumerate(given, start=1):
+            if self._scanner.read(one.text.encode(), forest) < 0 or len(forest) != number:
+                return list(map(self._read_slowly, given))
+        found = list(normalized(forest) if self._is_normalized else forest)
+        return found if len(found) == len(given) else list(map(self._read_slowly, given))
 
-    def _read_slowly(self, brackets: Brackets) -> Tree:
+    def _read_slowly(self, given: _Candidate) -> Tree:
+        if not given.text and given.column:
+            raise self.error(given.line, "no tree follows this line; is the file complete?")
         try:
-            tree = Tree(parse_one(brackets.text))
+            tree = Tree(parse_one(given.text))
         except TreebankError as error:
-            if brackets.column == 0:
-                what = f"{error.what}; in column {error.column} of the tree {brackets.text!r:.60}"
-                raise self._error(brackets, what) from None
-            column = error.column + (brackets.column - 1 if error.line == 1 else 0)
-            raise TreebankError(self._path, brackets.line + error.line - 1, column, error.what) from None
-        kept = normalize(tree) if self._normalized else tree
+            if given.column == 0:
+                what = f"{error.what}; in column {error.column} of the tree {given.text!r:.60}"
+                raise self._error_in(given, what) from None
+            column = error.column + (given.column - 1 if error.line == 1 else 0)
+            raise self.error(given.line + error.line - 1, error.what, column) from None
+        kept = normalize(tree) if self._is_normalized else tree
         if kept is None:
-            raise self._error(brackets, "the tree has no words besides traces; expected a tree over a sentence")
+            raise self._error_in(given, "the tree has no words besides traces; expected a tree over a sentence")
         return kept
 
-    def _error(self, brackets: Brackets, what: str) -> TreebankError:
-        return TreebankError(self._path, brackets.line, max(brackets.column, 1), what)
-
-
-def with_gold(found: CandidateList, gold: Tree, path: Path, line: int) -> CandidateList:
-    """Return a list with its gold tree. Raises TreebankError if the gold tree has other words; traces may differ."""
-    words, gold_words = (_words(tree) for tree in (found.parses[0].tree, gold))
-    if words != gold_words:
-        what = f"the gold tree has {_difference(gold_words, words)} the trees of the list"
-        raise TreebankError(path, line, 1, f"{what}; expected gold trees of the same sentences in the same order")
-    return replace(found, gold=gold)
-
-
-_RECORD_ADVICE = "all trees of a list are over the same words"
+    def _error_in(self, given: _Candidate, what: str) -> TreebankError:
+        return self.error(given.line, what, max(given.column, 1))
 
 
 def _words(tree: Tree) -> tuple[str, ...]:
-    if TRACE_TAG not in tree.tags:
-        return tree.words
     return tuple(word for word, tag in zip(tree.words, tree.tags, strict=True) if tag != TRACE_TAG)
 
 

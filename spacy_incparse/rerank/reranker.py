@@ -22,8 +22,7 @@ from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsing.nbest import N_ANALYSES, NBestSearch, expected_f_values, probabilities
 from spacy_incparse.parsing.parse import Input, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
-from spacy_incparse.rerank.choice import How
-from spacy_incparse.rerank.data import RerankerWeights
+from spacy_incparse.rerank.data import How, RerankerWeights
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import DEFAULT, MAX_LENGTH, FeatureColumns, check_families
 from spacy_incparse.rerank.second_scores import SecondScore, columns_of, read_second_scores

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,10 +16,21 @@ from spacy_incparse.evaluation.significance import Bootstrap, compare
 from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
-from spacy_incparse.rerank.choice import ChoiceRule, How, Trial, base_f, best_trial, cross_validate
-from spacy_incparse.rerank.data import RerankerWeights, RerankingData, build_data, first_candidates
+from spacy_incparse.rerank.data import (
+    ChoiceRule,
+    How,
+    RerankerWeights,
+    RerankingData,
+    base_f,
+    build_data,
+    candidate_values,
+    choose,
+    corpus_f,
+    first_candidates,
+    select_lists,
+)
 from spacy_incparse.rerank.features import FeatureColumns, check_families, closed_class_tags
-from spacy_incparse.rerank.learner import RerankLearner, find_learner, learner_names
+from spacy_incparse.rerank.learner import RerankLearner, check_choice, find_learner, learner_names
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of, train_second_score
@@ -56,9 +67,12 @@ def learn_reranker(
     """
     check_reranking(settings)
     settings = RERANK_DEFAULTS | dict(settings)
-    lists = _Shortened(lists, settings["n"])
     gold, temperatures, with_better, columns = [], [], False, list[set[str]]()
-    for found in lists:
+
+    def shortened() -> Iterator[CandidateList]:
+        return (found.first(settings["n"]) for found in lists)
+
+    for found in shortened():
         gold += [] if found.gold is None else [found.gold]
         temperatures.append(found.temperature)
         with_better |= found.has_better
@@ -70,7 +84,7 @@ def learn_reranker(
         names = [name for name, score in SECOND_SCORES.items() if shared.issuperset(score.columns)]
     closed_tags = closed_class_tags(gold)
     choices = (
-        _learned(lists, heads, settings | {"families": families}, closed_tags, names, report)
+        _learned(shortened, heads, settings | {"families": families}, closed_tags, names, report)
         for families in family_choices(settings)
     )
     config, known, learned = max(choices, key=lambda one: one[2].f)  # the first of equals
@@ -83,17 +97,17 @@ def learn_reranker(
 
 
 def _learned(
-    lists: Iterable[CandidateList], heads: HeadRules, settings: Mapping[str, Any], closed_tags: Sequence[str],
-    names: Sequence[str], report: Report,
+    lists: Callable[[], Iterator[CandidateList]], heads: HeadRules, settings: Mapping[str, Any],
+    closed_tags: Sequence[str], names: Sequence[str], report: Report,
 ) -> tuple[RerankerConfig, FeatureColumns, Learned]:  # fmt: skip
     """Learn with one choice of families, and the scores of these names beside the parser's."""
     families = settings["families"]
     given = {} if families is None else {"families": families}
     config = RerankerConfig(max_count=settings["max_count"], n=settings["n"], closed_tags=closed_tags, **given)
     extractor = config.extractor(heads)
-    keys = (extractor.keys([parse.tree for parse in found.parses]) for found in lists)
+    keys = (extractor.keys([parse.tree for parse in found.parses]) for found in lists())
     columns = FeatureColumns.select(keys, min_lists=settings["min_lists"])
-    data = build_data(lists, extractor, columns, columns_of(names))
+    data = build_data(lists(), extractor, columns, columns_of(names))
     chosen = "" if families is None else f" of {families if isinstance(families, str) else ', '.join(families)}"
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features{chosen}")
     how, n_folds = settings["choose"], settings["n_folds"]
@@ -101,14 +115,67 @@ def _learned(
     return config, columns, learned
 
 
-class _Shortened:
-    """Lists without the candidates after the first n, each time they are read."""
+class Trial(NamedTuple):
+    """How one learner did with one number of rounds and one rule of choice.
 
-    def __init__(self, lists: Iterable[CandidateList], n: int):
-        self._lists, self._n = lists, n
+    f: of the choices in all held-out folds, summed over all sentences (0 to 1). chosen: (n_lists,) the candidates.
+    """
 
-    def __iter__(self) -> Iterator[CandidateList]:
-        return (found.first(self._n) for found in self._lists)
+    learner: RerankLearner
+    rounds: int
+    rule: ChoiceRule
+    f: float
+    chosen: np.ndarray
+
+
+def cross_validate(
+    data: RerankingData,
+    learners: Sequence[RerankLearner],
+    *,
+    n_folds: int = 5,
+    rules: Sequence[ChoiceRule] = (ChoiceRule(),),
+) -> list[Trial]:
+    """Return a trial for each learner, number of rounds and rule, in this order.
+
+    Each list's candidate is chosen with weights learnt from the other folds. Learners that improve by rounds are tried
+    with several numbers of rounds in one run: see `round_numbers`.
+    """
+    folds = contiguous_folds(data.n_lists, n_folds)
+    trials: list[Trial] = []
+    for learner in learners:
+        chosen: dict[tuple[int, ChoiceRule], list[np.ndarray]] = {}
+        for lists in folds:
+            others, held_out = np.setdiff1d(np.arange(data.n_lists), lists), select_lists(data, lists)
+            for rounds, weights in learner.path(select_lists(data, others), round_numbers(learner.n_rounds)):
+                values = candidate_values(held_out, weights)
+                for rule in rules:
+                    candidates = choose(held_out, values, *rule) + data.list_starts[lists[0]]  # as numbered in `data`
+                    chosen.setdefault((rounds, rule), []).append(candidates)
+        for (rounds, rule), parts in chosen.items():
+            joined = np.concatenate(parts)
+            trials.append(Trial(learner, rounds, rule, corpus_f(data, joined), joined))
+    return trials
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial:
+    """Return the trial with the highest F, the first of several."""
+    return max(trials, key=lambda trial: trial.f)
+
+
+def contiguous_folds(n_lists: int, n_folds: int) -> list[np.ndarray]:
+    """Return the list numbers of each fold, ascending. Neighbours stay together, because they are of one document.
+
+    Raises ConfigError unless there are at least 2 folds, and a list for each.
+    """
+    if not 2 <= n_folds <= n_lists:
+        raise ConfigError(f"{n_lists} lists cannot be split into {n_folds} folds: choose from 2 to {n_lists}")
+    ends = [number * n_lists // n_folds for number in range(n_folds + 1)]
+    return [np.arange(start, end) for start, end in pairwise(ends)]
+
+
+def round_numbers(rounds: int) -> list[int]:
+    """Return numbers of rounds to try: all rounds, and halves, quarters, ... of them down to a 32nd."""
+    return sorted({max(1, rounds >> halvings) for halvings in range(6)}) if rounds else [0]
 
 
 LENGTHS = (10, 20, 50)  # of shorter lists that are tried, with the settings that are best for the longest ones
@@ -133,11 +200,11 @@ class Learned(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """The trials of lists of some length, in the order of learners, rounds and rules, and the best one."""
+    """The trials of lists of some length, for each learner and number of rounds in the order of RULES; the best one."""
 
     data: RerankingData
     n: int | None
-    trials: list[Trial]
+    groups: list[list[Trial]]
     best: Trial
 
 
@@ -164,37 +231,26 @@ def learn_weights(
     def tried(data: RerankingData, learners: Sequence[RerankLearner], n: int | None = None) -> _Tried:
         trials = cross_validate(data, learners, n_folds=min(n_folds, data.n_lists), rules=RULES)
         trials = [t for t in trials if t.learner.LENGTH not in given or t.rounds == t.learner.n_rounds]
-        return _Tried(data, n, trials, best_trial([trial for trial in trials if how in (None, trial.rule.how)]))
+        groups = [trials[k : k + len(RULES)] for k in range(0, len(trials), len(RULES))]
+        return _Tried(data, n, groups, best_trial([trial for trial in trials if how in (None, trial.rule.how)]))
 
-    longest = tried(data, learners)
-    most = int(np.diff(data.list_starts).max())
-    shorter = (tried(first_candidates(data, n), [longest.best.learner], n) for n in LENGTHS if n < most)
-    lengths = [longest, *shorter]
-    best = max(lengths, key=lambda one: one.best.f)
+    longest, most = tried(data, learners), int(np.diff(data.list_starts).max())
+    lengths = [longest]
+    lengths += [tried(first_candidates(data, n), [longest.best.learner], n) for n in LENGTHS if n < most]
+    found = max(lengths, key=lambda one: one.best.f)
+    base, scale = base_f(data), 1.0
     for one in lengths:
-        _report(one, best.best, base_f(data), report)
-    *_, (_, weights) = best.best.learner.path(best.data, [best.best.rounds])
-    by_f = [trial for trial in _alike(best.trials, best.best) if trial.rule.how == "expected_f"]
-    return Learned(weights, best.best.rule.how, best_trial(by_f).rule.scale, best.n, best.best.f)
-
-
-def _alike(trials: Sequence[Trial], one: Trial) -> list[Trial]:
-    """Return the trials of the same weights."""
-    return [trial for trial in trials if trial.learner is one.learner and trial.rounds == one.rounds]
-
-
-def _report(tried: _Tried, best: Trial, base: float, report: Report) -> None:
-    """Report the gains of each learner and number of rounds, with the better scale."""
-    trees = "" if tried.n is None else f", the first {tried.n} trees"
-    for first in tried.trials[:: len(RULES)]:
-        alike = _alike(tried.trials, first)
-        by_score, *by_f = alike
-        better = best_trial(by_f)
-        gains = f"{100 * (by_score.f - base):+.2f} F by score, {100 * (better.f - base):+.2f} by expected F"
-        mark = "  *" if any(trial is best for trial in alike) else ""
-        learner, settings = first.learner, first.learner.to_dict()
-        shown = ", ".join([f"{first.rounds} rounds", *(f"{key} {settings[key]}" for key in learner.GRID)])
-        report(f"  {learner.NAME}: {shown}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
+        trees = "" if one.n is None else f", the first {one.n} trees"
+        for by_score, *by_f in one.groups:
+            better, mark = best_trial(by_f), ""
+            if any(trial is found.best for trial in (by_score, *by_f)):
+                scale, mark = better.rule.scale, "  *"
+            gains = f"{100 * (by_score.f - base):+.2f} F by score, {100 * (better.f - base):+.2f} by expected F"
+            learner, values = by_score.learner, by_score.learner.to_dict()
+            shown = ", ".join([f"{by_score.rounds} rounds", *(f"{key} {values[key]}" for key in learner.GRID)])
+            report(f"  {learner.NAME}: {shown}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
+    *_, (_, weights) = found.best.learner.path(found.data, [found.best.rounds])
+    return Learned(weights, found.best.rule.how, scale, found.n, found.best.f)
 
 
 def _candidates(kind: type[RerankLearner], given: Mapping[str, Any]) -> Iterator[RerankLearner]:
@@ -274,7 +330,7 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
             known = ", ".join(sorted(RERANK_DEFAULTS))
             raise ConfigError(f"there is no setting {name!r} of the reranker's training: the settings are {known}")
     for name in search or {}:
-        if name not in ("n", "choose"):
+        if name not in RerankerConfig.SEARCH:
             raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
     settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
     loss, scores = settings["loss"], settings["scores"]
@@ -287,14 +343,14 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
             names = ", ".join(SECOND_SCORES)
             raise ConfigError(f"scores is {scores!r}: it must be a list of different names of {names}")
         for name in scores:
-            _check_name("scores", name, tuple(SECOND_SCORES))
+            check_choice("scores", name, tuple(SECOND_SCORES))
         for kind in kinds:
             if scores and not kind.WEIGHS_SCORES:
                 raise ConfigError(
                     f"the loss {kind.NAME!r} learns no weights of scores beside the parser's: risk and log do"
                 )
     if settings["choose"] is not None:
-        _check_name("choose", settings["choose"], ("score", "expected_f"))
+        check_choice("choose", settings["choose"], get_args(How))
     for name, least, most in (("max_count", 1, 100), ("min_lists", 1, MOST), ("n", 1, 100), ("n_folds", 2, MOST)):
         check_number(name, settings[name], least, most)
     if not isinstance(settings["learner"], dict):
@@ -306,11 +362,6 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
 
 def _has_no_twins(names: Any) -> bool:
     return isinstance(names, (list, tuple)) and len(set(map(str, names))) == len(names)
-
-
-def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
 
 
 def losses(training: Mapping[str, Any]) -> tuple[str, ...]:

@@ -105,8 +105,8 @@ def test_it_stops_when_no_feature_helps():
     [
         ({"rounds": -1}, "rounds is -1: it must be at least 0"),
         ({"smoothing": 0}, "smoothing is 0: it must be at least 1e-12"),
-        ({"pair_weights": "score"}, "pair_weights is 'score': choose from none, f"),
-        ({"algorithm": "fast"}, "algorithm is 'fast': choose from efficient, naive"),
+        ({"pair_weights": "score"}, "pair_weights is 'score': it must be one of none, f"),
+        ({"algorithm": "fast"}, "algorithm is 'fast': it must be one of efficient, naive"),
     ],
 )
 def test_impossible_settings(settings, message):

@@ -2,17 +2,9 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.choice import (
-    ChoiceRule,
-    best_trial,
-    choose,
-    contiguous_folds,
-    corpus_f,
-    cross_validate,
-    round_numbers,
-)
-from spacy_incparse.rerank.data import candidate_values, select_lists
+from spacy_incparse.rerank.data import ChoiceRule, candidate_values, choose, corpus_f, select_lists
 from spacy_incparse.rerank.learner import find_learner, learner_names
+from spacy_incparse.rerank.training import best_trial, contiguous_folds, cross_validate, round_numbers
 from tests.rerank.random_lists import random_data
 
 LEARNERS = learner_names()

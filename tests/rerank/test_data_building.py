@@ -22,6 +22,8 @@ class LabelCounts:
         for tree in trees:
             labels = [label for label, _, _ in tree.spans()]
             rows.append([k for k, (label, least) in enumerate(columns) if labels.count(label) >= least])
+        common = set.intersection(*map(set, rows))
+        rows = [[k for k in row if k not in common] for row in rows]
         starts = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         return starts, np.array([k for row in rows for k in row], np.int32)
 
@@ -60,12 +62,3 @@ def test_lists_that_nothing_can_be_learnt_from():
         build_data([CandidateList((Parse(LOW, float("nan"), "beam"),), 1.0, LOW)], LabelCounts(), COLUMNS)
     with pytest.raises(IncparseError, match="there are no lists"):
         build_data([], LabelCounts(), COLUMNS)
-
-
-def test_columns_must_ascend():
-    class Wrong:
-        def columns(self, trees, columns):
-            return np.array([0, 2, 3]), np.array([4, 1, 2], np.int32)
-
-    with pytest.raises(ValueError, match="must be ascending"):
-        build_data(lists()[:1], Wrong(), COLUMNS)

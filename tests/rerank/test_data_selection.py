@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.data import first_candidates, select_features, select_lists
 from tests.reference.rerank_learners import SlowLists
 from tests.rerank.random_lists import random_data
@@ -28,11 +27,6 @@ def test_lists_can_be_shortened(n):
             candidate.features = candidate.features - common
     assert fields(SlowLists(part).lists) == fields(slow)
     assert [len(overlap) for overlap in part.overlaps] == [len(candidates) for candidates in slow]
-
-
-def test_lists_need_a_candidate():
-    with pytest.raises(ConfigError, match="lists of 0 candidates cannot be reranked"):
-        first_candidates(random_data(), 0)
 
 
 def test_features_can_be_selected():

@@ -77,7 +77,7 @@ def test_a_path_has_the_minimum_alone():
 @pytest.mark.parametrize(
     ("learner", "values", "message"),
     [
-        (LogLearner, {"target": "all"}, "target is 'all': choose from best, shared"),
+        (LogLearner, {"target": "all"}, "target is 'all': it must be one of best, shared"),
         (RiskLearner, {"sigma": 0}, "sigma is 0: it must be at least 1e-06"),
         (LogLearner, {"max_iterations": 0}, "max_iterations is 0: it must be at least 1"),
         (LogLearner, {"tolerance": "small"}, "tolerance is 'small': it must be a number"),

@@ -1,29 +1,24 @@
-"""Tasks in processes of their own."""
+"""The end of worker processes whose tasks take long."""
 
 import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.rerank.list_folders import run_tasks
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.workers import run_in_workers
 
 
-def square(number):
-    return number * number, os.getpid()
+def run(function, tasks, n_process):
+    return list(run_in_workers(partial(function_itself, function), tasks, n_process))
 
 
-def fails(number):
-    if number == 2:
-        raise TreebankError("file.mrg", 3, 1, "it is wrong")
-    return number
-
-
-def dies(number):
-    os._exit(9)
+def function_itself(function):
+    return function
 
 
 def sleeps_or_fails(seconds):
@@ -47,32 +42,10 @@ def is_running(number):
     return Path(f"/proc/{number}/stat").read_text(encoding="utf8").split()[2] != "Z"
 
 
-def test_results_come_with_their_tasks():
-    found = list(run_tasks(square, range(5), 2))
-    assert sorted((task, result[0]) for task, result in found) == [(i, i * i) for i in range(5)]
-    assert len({pid for _, (_, pid) in found}) == 5
-    assert os.getpid() not in {pid for _, (_, pid) in found}
-
-
-def test_one_process_is_this_one():
-    assert list(run_tasks(square, range(3), 1)) == [(i, (i * i, os.getpid())) for i in range(3)]
-
-
-@pytest.mark.parametrize("n_process", [1, 2])
-def test_an_error_in_a_task_is_raised(n_process):
-    with pytest.raises(TreebankError, match=r"file\.mrg:3:1: it is wrong"):
-        list(run_tasks(fails, range(4), n_process))
-
-
-def test_a_process_that_is_killed_is_told():
-    with pytest.raises(IncparseError, match="a process ended with exit code 9: if it lacked memory"):
-        list(run_tasks(dies, [1, 2], 2))
-
-
 def test_after_an_error_the_other_processes_are_ended():
     started = time.perf_counter()
     with pytest.raises(IncparseError, match="at once"):
-        list(run_tasks(sleeps_or_fails, [600, 0], 2))
+        run(sleeps_or_fails, [600, 0], 2)
     assert time.perf_counter() - started < 60
 
 
@@ -80,7 +53,7 @@ def test_after_an_error_the_other_processes_are_ended():
 def test_processes_end_with_the_first_one(tmp_path):
     code = (
         "import sys, time; from tests.training.test_processes import *\n"
-        "if __name__ == '__main__': list(run_tasks(notes_its_number, [sys.argv[1] + '/a', sys.argv[1] + '/b'], 2))"
+        "if __name__ == '__main__': run(notes_its_number, [sys.argv[1] + '/a', sys.argv[1] + '/b'], 2)"
     )
     (tmp_path / "program.py").write_text(code, encoding="utf8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

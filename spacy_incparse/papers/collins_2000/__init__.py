@@ -13,7 +13,7 @@ They are entry points of the group `spacy_incparse_rerank_learners`: `rerank-tra
 - section 2.4: B (equation 4) in `learning.pair_differences`, A in `rerank.sparse_rows.inverted`; table 1 is
   `algorithm = "naive"`, table 2 `"efficient"`, and `n_additions` is the sum that the section compares
 - section 3: features of at least five sentences in `rerank.features.FeatureColumns.select`, parsers of the other chunks
-  in `rerank.list_folders.make_lists`, the number of rounds by cross-validation in `rerank/choice.py`
+  in `rerank.list_folders.make_lists`, the number of rounds by cross-validation in `rerank/training.py`
 
 `tests/reference/rerank_learners.py` has a twin of each learner, written from the definitions.
 """
