@@ -31,7 +31,8 @@ def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequen
         "starts": [start - origin for start in sentence.char_starts],
         "ends": [end - origin for end in sentence.char_ends],
         "rows": [
-            [round(value, DIGITS) if isinstance(value, float) else value for value in word.to_list()] for word in found
+            [round(value, DIGITS) if isinstance(value, float) else value for value in vars(word).values()]
+            for word in found
         ],
     }
     return json.dumps(stored, separators=(",", ":"))

@@ -54,13 +54,20 @@ class HybridModel(PerceptronModel):
         number = None if self.jackknife is None else self.jackknife.numbers.get(tuple(words))
         if self.jackknife is None or number is None:
             return self.sentence(words, tags)
-        vocabulary = self.jackknife.models[number].vocabulary
-        return self.sentence(words, tags, vocabulary.encode(words), number + 1)
+        return self.sentence(words, tags, self.jackknife.vocabularies[number].encode(words), number + 1)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
-        """Return a scorer of moves under these weights and the generative models."""
-        weight = config.train_generative_weight if training else config.generative_weight
-        return HybridScorer(moves, config.templates, weights, self._scores(weight * weights.scale))
+        """Return a scorer of moves under these weights and the generative models.
+
+        All scorers of a unit share the models' scores, as the caches of these are large.
+        """
+        unit = weights.scale * (config.train_generative_weight if training else config.generative_weight)
+        if unit not in self._scores_by_unit:
+            memo = ScoreMemo()
+            scores = [GenerativeScores(one, unit, memo, number) for number, one in enumerate(self._probabilities)]
+            self._scores_by_unit.clear()
+            self._scores_by_unit[unit] = tuple(scores)
+        return HybridScorer(moves, config.templates, weights, self._scores_by_unit[unit])
 
     def trained(self) -> HybridModel:
         """Return the model without what only training needs; always the same one, as its tables are slow to build."""
@@ -86,16 +93,6 @@ class HybridModel(PerceptronModel):
         parts = GenerativeModel.from_dict(generative), GenerativeConfig.from_dict(data["generative_config"])
         return cls(model.grammar, model.lexicon, model.heads, model.punctuation, *parts)
 
-    def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
-        """Return the generative models' scores; all scorers of a unit share the tables, as their caches are large."""
-        if unit not in self._scores_by_unit:
-            memo = ScoreMemo()
-            self._scores_by_unit.clear()
-            self._scores_by_unit[unit] = tuple(
-                GenerativeScores(one, unit, memo, number) for number, one in enumerate(self._probabilities)
-            )
-        return self._scores_by_unit[unit]
-
     @cached_property
     def _scores_by_unit(self) -> dict[float, tuple[GenerativeScores, ...]]:
         return {}
@@ -103,16 +100,7 @@ class HybridModel(PerceptronModel):
     @cached_property
     def _probabilities(self) -> tuple[Any, ...]:
         """The compiled tables of all generative models; those of the model of all trees come first."""
-        folds = self.jackknife.models if self.jackknife else ()
-        return (self.generative.compile()[1], *(fold.probabilities for fold in folds))
-
-
-@dataclass(frozen=True)
-class FoldModel:
-    """The parts of a fold's model that training uses; the counts are left out, since its tables contain them."""
-
-    vocabulary: Vocabulary
-    probabilities: Probabilities
+        return (self.generative.compile()[1], *(self.jackknife.probabilities if self.jackknife else ()))
 
 
 @dataclass(frozen=True)
@@ -120,9 +108,11 @@ class Jackknife:
     """Models trained without one stretch of the trees each, and by a sentence's words the model that has not seen it.
 
     Equal sentences all belong to the stretch of the first of them, so that none is scored by a model that has seen it.
+    Of each model training uses the vocabulary and the tables; the counts are left out, since the tables contain them.
     """
 
-    models: tuple[FoldModel, ...]
+    vocabularies: tuple[Vocabulary, ...]
+    probabilities: tuple[Probabilities, ...]
     numbers: dict[tuple[str, ...], int]
 
     @classmethod
@@ -131,13 +121,14 @@ class Jackknife:
     ) -> Jackknife:
         """Train a model for each of `n_folds` stretches of the trees, on all other trees."""
         numbers = {tree.words: number for tree, number in zip(trees, fold_numbers(trees, n_folds), strict=True)}
-        models = []
+        vocabularies, probabilities = [], []
         for fold in range(n_folds):
             # If there is no other, because all sentences are equal, all trees are counted.
             others = [tree for tree in trees if numbers[tree.words] != fold] or list(trees)
             model = GenerativeModel.train(others, config, heads, grammar)
-            models.append(FoldModel(model.vocabulary, model.compile()[1]))
-        return cls(tuple(models), numbers)
+            vocabularies.append(model.vocabulary)
+            probabilities.append(model.compile()[1])
+        return cls(tuple(vocabularies), tuple(probabilities), numbers)
 
 
 def read_model(data: dict[str, Any], clusters: Clusters | None = None) -> PerceptronModel:

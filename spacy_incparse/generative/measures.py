@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import isfinite, log, prod
-from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any
 
 from spacy_incparse.errors import IncparseError
 
@@ -48,23 +47,12 @@ class WordMeasures:
     best_survives: float | None
     flag: str = ""
 
-    def to_list(self) -> list[Any]:
-        """Return the values in the order of the fields."""
-        return [getattr(self, field.name) for field in fields(self)]
-
 
 MEASURES = tuple(field.name for field in fields(WordMeasures) if field.name != "flag")
 
 
-class MeasuringParser(Protocol):
-    """A parser whose scores are probabilities of words, so that it can measure each word."""
-
-    def measures(self, words: Sequence[str], tags: Sequence[Any] | None = None) -> list[WordMeasures]:
-        """Return the measures of each word."""
-
-
-def measuring_parser(parser: Any, name: str) -> MeasuringParser:
-    """Return the parser if it has measures.
+def measuring_parser(parser: Any, name: str) -> Any:
+    """Return the parser if it has `measures` of words.
 
     Raises IncparseError for other parsers: their scores are not probabilities, so there is no surprisal.
     """
@@ -114,8 +102,8 @@ def joined(parts: Sequence[WordMeasures]) -> WordMeasures:
     for name in MEASURES:
         column = [getattr(part, name) for part in parts]
         known = [value for value in column if value is not None]
-        join = sum if name in _SUMMED else prod if name == "best_survives" else itemgetter(-1)
-        values[name] = join(known) if len(known) == len(column) else None
+        joint = sum(known) if name in _SUMMED else prod(known) if name == "best_survives" else column[-1]
+        values[name] = joint if len(known) == len(column) else None
     return WordMeasures(**values, flag=",".join([*flags, JOINED]))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.estimation import N_FOLDS, NestedCounts, count, estimate_weights, to_table_arguments
+from spacy_incparse.generative.counts import N_FOLDS, NestedCounts, count, estimate_weights
 from spacy_incparse.generative.generative_scorer import ContextTable, Probabilities
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.vocabulary import Vocabulary
@@ -38,7 +38,7 @@ FIELDS = [_PLACES[name] for name in NODE], [_PLACES[name] for name in WORD]  # p
 
 @dataclass(frozen=True)
 class GenerativeModel:
-    """Everything that is learned from a treebank; the weights are by bucket (see estimation.py)."""
+    """Everything that is learned from a treebank; the weights are by bucket (see counts.py)."""
 
     grammar: Grammar
     heads: HeadRules
@@ -88,8 +88,8 @@ class GenerativeModel:
         probabilities = Probabilities(
             moves,
             root_symbol(self.grammar),
-            ContextTable(*to_table_arguments(self.nodes, self.node_weights)),
-            ContextTable(*to_table_arguments(self.words, self.word_weights)),
+            ContextTable(*self.nodes.table_arguments(self.node_weights)),
+            ContextTable(*self.words.table_arguments(self.word_weights)),
             *FIELDS,
             class_rows(self.vocabulary).tolist(),
             class_bases(self.words, self.vocabulary, len(self.grammar.tags)).tobytes(),

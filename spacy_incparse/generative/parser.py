@@ -34,7 +34,7 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
     flat_tree,
 )
-from spacy_incparse.parsing.parser import TagRequest, TagSource
+from spacy_incparse.parsing.parser import Session, TagRequest, TagSource
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -94,7 +94,7 @@ class GenerativeParser(TreebankParser):
         """
         check_sentence(words, tags)
         check_n_analyses(k)
-        n_results = k if are_given(tags) else ALL
+        n_results = k if _are_given(tags) else ALL
         nodes = self.model.nodes_of(words, tags)
         if constraints is not None and not constraints:
             return self.to_parses(*(self._search(nodes, n_results, None, False) or ([], "flat")), words, tags)[:k]
@@ -164,7 +164,7 @@ class GenerativeParser(TreebankParser):
         self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
     ) -> list[Parse]:
         """Return the trees of analyses, best first; constituents that are open at the end are closed."""
-        if not are_given(tags):  # those that differ only in tags are joined, and get the moves of the best one
+        if not _are_given(tags):  # those that differ only in tags are joined, and get the moves of the best one
             groups: dict[tuple, list[Analysis]] = {}
             for analysis in results:
                 key = tuple(analysis[1]), tuple([self._chain_numbers[leaf] for leaf in analysis[2]])
@@ -201,7 +201,8 @@ class GenerativeParser(TreebankParser):
         `GenerativeConfig.measures_filter`, which raises ConfigError for wrong values.
         """
         sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
-        return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
+        trees = self.new_beam(self.config.beam_size, self.config.gamma)
+        return PrefixSession(self, {"sums": sums, "trees": trees})
 
     def measures(
         self,
@@ -253,32 +254,35 @@ def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
     return None if not tag or any(name in known for name, _ in tag) else tag[0][0]
 
 
-def are_given(tags: Tags | None) -> bool:
+def _are_given(tags: Tags | None) -> bool:
     """Return whether each word has exactly one tag."""
     return tags is not None and all(isinstance(tag, str) and tag for tag in tags)
 
 
-class PrefixSession:
+class PrefixSession(Session):
     """The analyses of the words so far. Created by `GenerativeParser.start`."""
 
     look_ahead = 0  # words needed after a word before there is an answer for it: the model reads none
 
-    def __init__(self, parser: GenerativeParser, sums: Beam, trees: Beam):
-        self._parser, self._beams = parser, {"sums": sums, "trees": trees}
-        self._levels = {"sums": 0, "trees": 0}
-        self.previous: PrefixSession | None = None
-        self.answered = 0  # the number of words with an answer: all of them
-        self._word: tuple[str, Tag] = ("", None)
-        self._node: tuple[int, tuple[int, ...]] = (0, ())
+    def __init__(
+        self,
+        parser: GenerativeParser,
+        beams: dict[str, Beam],
+        previous: PrefixSession | None = None,
+        word: tuple[str, Tag] = ("", None),
+    ):
+        super().__init__(previous, word)
+        self._parser, self._beams = parser, beams
+        self._levels: dict[str, int] = {}
         self._measures: WordMeasures | None = None
-
-    def __len__(self) -> int:
-        return self.answered
+        if previous is not None:
+            self._number = parser.model.vocabulary.encode(self.words)[-1]
+            self._tag_ids = parser.model.choices(self._number, word[1])
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words pushed so far."""
-        return tuple(session._word[0] for session in self._path())
+    def answered(self) -> int:
+        """The number of words with an answer: all of them."""
+        return len(self)
 
     def push(self, word: str, tag: Tag = None) -> PrefixSession:
         """Return the session with one more word, under a tag or under all tags that the word may have.
@@ -290,68 +294,44 @@ class PrefixSession:
 
     def after(self, word: str, tag: Tag = None) -> PrefixSession:
         """Return the same session as `push`, but check neither word nor tag: the parse of a Doc must not stop."""
-        session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"])
-        session.previous, session.answered, session._word = self, self.answered + 1, (word, tag)
-        session._levels = {}
-        # If no word so far has a letter or digit, only its position may capitalize the next one.
-        is_first, here = True, self
-        while is_first and here.previous is not None:
-            is_first, here = not any(character.isalnum() for character in here._word[0]), here.previous
-        number = self._parser.model.vocabulary.number(word, is_first)
-        session._node = number, self._parser.model.choices(number, tag)
-        return session
+        return PrefixSession(self._parser, self._beams, self, (word, tag))
 
-    def best(self, *, complete: bool = False) -> Parse:
-        """Return the best analysis of the words: a partial tree, with all open constituents closed after the last word.
+    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
+        """Return up to k analyses with different trees, best first; scores are natural log probabilities.
 
         `complete`: the sentence ends here, and its end counts for the score. Raises IncparseError before the first
         word.
         """
-        return self.nbest(1, complete=complete)[0]
-
-    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
-        """Return up to k analyses with different trees, best first; scores are natural log probabilities."""
         check_n_analyses(k)
-        level, beam = self._level("trees"), self._beams["trees"]
-        words, tags = zip(*(session._word for session in self._path()), strict=True)
+        path, beam = self._searched("trees"), self._beams["trees"]
+        level = self._levels["trees"]
+        words, tags = zip(*(session._word for session in path), strict=True)
         results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)
-        is_relaxed |= any(beam.is_relaxed(session._levels["trees"]) for session in self._path())
+        is_relaxed |= any(beam.is_relaxed(session._levels["trees"]) for session in path)
         return self._parser.to_parses(results, "relaxed" if is_relaxed else "beam", words, tags)[:k]
 
     def measures(self) -> WordMeasures:
         """Return the measures of the last word. Raises IncparseError before the first one."""
-        self._level("sums")
-        beam, waiting, here = self._beams["sums"], [], self
-        while here._measures is None and here.previous is not None:
-            waiting.append(here)
-            here = here.previous
-        before = here._measures
-        for session in reversed(waiting):
-            level = session._levels["sums"]
-            is_known = self._parser.model.vocabulary.is_known(session._node[0])
-            is_relaxed = beam.is_relaxed(level)
-            before = word_measures(beam.measures(level), before, is_known=is_known, is_relaxed=is_relaxed)
-            session._measures = before
+        beam, before = self._beams["sums"], None
+        for session in self._searched("sums"):
+            if session._measures is None:
+                level = session._levels["sums"]
+                is_known = self._parser.model.vocabulary.is_known(session._number)
+                is_relaxed = beam.is_relaxed(level)
+                session._measures = word_measures(
+                    beam.measures(level), before, is_known=is_known, is_relaxed=is_relaxed
+                )
+            before = session._measures
         assert before is not None
         return before
 
-    def _level(self, name: str) -> int:
-        """Let a beam absorb the words that it has not seen yet, and return its level."""
-        if not self.answered:
+    def _searched(self, name: str) -> list[PrefixSession]:
+        """Let a beam absorb the words that it has not seen yet, and return the sessions up to here."""
+        if not len(self):
             raise IncparseError(NO_WORDS)
-        waiting, here = [], self
-        while name not in here._levels and here.previous is not None:
-            waiting.append(here)
-            here = here.previous
-        level = here._levels[name]
-        for session in reversed(waiting):
-            level = session._levels[name] = self._beams[name].push(level, *session._node)
-        return level
-
-    def _path(self) -> list[PrefixSession]:
-        """Return the sessions up to here, one a word, from left to right."""
-        found, here = [], self
-        while here.previous is not None:
-            found.append(here)
-            here = here.previous
-        return found[::-1]
+        level, path = 0, self._path()
+        for session in path:
+            if name not in session._levels:
+                session._levels[name] = self._beams[name].push(level, session._number, session._tag_ids)
+            level = session._levels[name]
+        return path

@@ -47,27 +47,25 @@ class Vocabulary:
         known = sorted(word for word, count in counts.items() if count >= known_min_count)
         vocabulary = cls(known, [""])
         rare: Counter[str] = Counter()
-        for words, _ in sentences:
-            firsts = n_first(words)
-            for k, word in enumerate(words):
-                if not vocabulary.is_known(vocabulary.number(word, k < firsts)):
-                    rare.update(vocabulary._class_names(word, k < firsts))
+        for word, is_first, _ in _occurrences(sentences):
+            if not vocabulary.is_known(vocabulary._number(word, is_first)):
+                rare.update(vocabulary._class_names(word, is_first))
         kept = {name for name, count in rare.items() if count >= class_min_count}
         vocabulary = cls(known, sorted(kept | {""}))
-        vocabulary.tags = _tags_by_number(vocabulary, sentences)
+        vocabulary.tags = vocabulary._possible_tags(sentences)
         return vocabulary
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Return the numbers of a sentence's words; each depends only on the words up to it."""
-        firsts = n_first(words)
-        return [self.number(word, k < firsts) for k, word in enumerate(words)]
+        """Return the numbers of a sentence's words; each depends only on the words up to it.
 
-    def number(self, word: str, is_first: bool) -> int:
-        """Return the number of a word; a first word that is only known in lower case has the number of that form."""
-        found = self._word_numbers.get(word)
-        if found is None and is_first:
-            found = self._word_numbers.get(word.lower())
-        return self.class_number(word, is_first) if found is None else found
+        A first word that is only known in lower case has the number of that form.
+        """
+        firsts = _n_first(words)
+        return [self._number(word, k < firsts) for k, word in enumerate(words)]
+
+    def is_known(self, number: int) -> bool:
+        """Return whether a number is that of a word, not of a class."""
+        return number <= len(self.words)
 
     def class_number(self, word: str, is_first: bool) -> int:
         """Return the number of the class that the word would have if it were unknown."""
@@ -76,27 +74,8 @@ class Vocabulary:
         if found is None:
             if len(self._class_of) >= CACHE_SIZE:
                 self._class_of.clear()
-            names = (name for name in self._class_names(word, is_first) if name in self._class_numbers)
-            found = self._class_numbers[next(names)]
-            self._class_of[key] = found
+            found = self._class_of[key] = next(self._fitting_classes(word, is_first))
         return found
-
-    def class_numbers(self, word: str, is_first: bool) -> set[int]:
-        """Return the numbers of all classes that the word fits."""
-        return {self._class_numbers[name] for name in self._class_names(word, is_first) if name in self._class_numbers}
-
-    def _class_names(self, word: str, is_first: bool) -> Iterator[str]:
-        return class_names(word, is_first, word.lower() in self._word_numbers)
-
-    def is_known(self, number: int) -> bool:
-        """Return whether a number is that of a word, not of a class."""
-        return number <= len(self.words)
-
-    def name(self, number: int) -> str:
-        """Return the word, or the name of the class in angle brackets."""
-        if self.is_known(number):
-            return self.words[number - 1]
-        return f"<{self.classes[number - 1 - len(self.words)] or 'any'}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the vocabulary in a form suitable for msgpack."""
@@ -109,72 +88,63 @@ class Vocabulary:
         check_texts(data["classes"], "classes")
         return cls(data["words"], data["classes"], data["tags"])
 
+    def _number(self, word: str, is_first: bool) -> int:
+        found = self._word_numbers.get(word)
+        if found is None and is_first:
+            found = self._word_numbers.get(word.lower())
+        return self.class_number(word, is_first) if found is None else found
 
-def class_names(word: str, is_first: bool, known_in_lower_case: bool) -> Iterator[str]:
-    """Yield the classes of a word from the most specific to "", which contains all words."""
-    shape = _shape(word, is_first) + ("~" if known_in_lower_case else "")
-    if word[-1:].isalpha():
-        for length in range(min(MAX_SUFFIX, len(word)), 0, -1):
-            yield f"{shape} {word[-length:].lower()}"
-    yield shape
-    yield ""
+    def _fitting_classes(self, word: str, is_first: bool) -> Iterator[int]:
+        """Yield the numbers of all classes that the word fits, the most specific one first."""
+        return (self._class_numbers[name] for name in self._class_names(word, is_first) if name in self._class_numbers)
 
+    def _class_names(self, word: str, is_first: bool) -> Iterator[str]:
+        """Yield the classes of a word from the most specific to "", which contains all words.
 
-def _shape(word: str, is_first: bool) -> str:
-    """Return the capitals, digits and hyphens of a word: X, Xx, xX or x; 9; -; and ^ at the end for the first word."""
-    letters = [character for character in word if character.isalpha()]
-    capitals = sum(character.isupper() for character in letters)
-    if not capitals:
+        The shape has the word's capitals, digits and hyphens: X, Xx, xX or x; 9; -; then ^ for a first word with
+        capitals, and ~ for one that is known in lower case. The ending has up to `MAX_SUFFIX` letters.
+        """
+        letters = [character for character in word if character.isalpha()]
+        capitals = sum(character.isupper() for character in letters)
         shape = "x" if letters else ""
-    elif capitals == len(letters):
-        shape = "X"
-    else:
-        shape = "Xx" if word[0].isupper() else "xX"
-    if any(character.isdigit() for character in word):
-        shape += "9"
-    if "-" in word:
-        shape += "-"
-    return (shape or "?") + ("^" if is_first and capitals else "")
+        if capitals:
+            shape = "X" if capitals == len(letters) else "Xx" if word[0].isupper() else "xX"
+        shape += "9" * any(character.isdigit() for character in word) + "-" * ("-" in word)
+        shape = (shape or "?") + "^" * (is_first and capitals > 0) + "~" * (word.lower() in self._word_numbers)
+        if word[-1:].isalpha():
+            for length in range(min(MAX_SUFFIX, len(word)), 0, -1):
+                yield f"{shape} {word[-length:].lower()}"
+        yield shape
+        yield ""
+
+    def _possible_tags(self, sentences: Sequence[tuple[Sequence[str], Sequence[int]]]) -> tuple[tuple[int, ...], ...]:
+        """Return the tags of each number; a class has those of all words that might have counted for it."""
+        counts: list[Counter[int]] = [Counter() for _ in range(self.n_events + 1)]
+        for word, is_first, tag in _occurrences(sentences):
+            number = self._number(word, is_first)
+            for one in [number] if self.is_known(number) else self._fitting_classes(word, is_first):
+                counts[one][tag] += 1
+        counts[0].update(tag for _, tags in sentences for tag in tags)
+        counts = [row or counts[0] for row in counts]  # a treebank may have no rare words
+        found = []
+        for number, row in enumerate(counts):
+            tags = set(row)
+            if 1 <= number <= len(self.words) and row.total() <= RARE:  # also those of the words that look like it
+                alike = counts[self.class_number(self.words[number - 1], False)]
+                least = LIKELY * alike.total()
+                tags.update(tag for tag, count in alike.items() if count >= least)
+            found.append(tuple(sorted(tags, key=lambda tag: (-row[tag], tag))))
+        return tuple(found)
 
 
-def n_first(words: Sequence[str]) -> int:
+def _n_first(words: Sequence[str]) -> int:
     """Count the words up to the first one with a letter or digit: they may have capitals only for their position."""
-    for k, word in enumerate(words, 1):
-        if any(character.isalnum() for character in word):
-            return k
-    return len(words)
+    has_text = (k for k, word in enumerate(words, 1) if any(character.isalnum() for character in word))
+    return next(has_text, len(words))
 
 
-def _tags_by_number(
-    vocabulary: Vocabulary, sentences: Iterable[tuple[Sequence[str], Sequence[int]]]
-) -> tuple[tuple[int, ...], ...]:
-    """Return the tags of each number; a class has those of all words that might have counted for it."""
-    counts: list[Counter[int]] = [Counter() for _ in range(vocabulary.n_events + 1)]
+def _occurrences(sentences: Iterable[tuple[Sequence[str], Sequence[int]]]) -> Iterator[tuple[str, bool, int]]:
+    """Yield the words of sentences, whether each may have a capital only for its position, and its tag."""
     for words, tags in sentences:
-        firsts = n_first(words)
-        for k, (word, tag) in enumerate(zip(words, tags, strict=True)):
-            number = vocabulary.number(word, k < firsts)
-            numbers = {number} if vocabulary.is_known(number) else vocabulary.class_numbers(word, k < firsts)
-            for number in numbers:
-                counts[number][tag] += 1
-    counts[0].update(tag for _, tags in sentences for tag in tags)
-    counts = [row or counts[0] for row in counts]  # a treebank may have no rare words
-    return tuple(
-        _ranked(row, _likely_tags(counts, vocabulary, number) if row.total() <= RARE else ())
-        for number, row in enumerate(counts)
-    )
-
-
-def _likely_tags(counts: Sequence[Counter[int]], vocabulary: Vocabulary, number: int) -> list[int]:
-    """Return the other tags that a rare word may have, judging by the words that look like it."""
-    if not 1 <= number <= len(vocabulary.words):
-        return []
-    row = counts[vocabulary.class_number(vocabulary.words[number - 1], False)]
-    return [tag for tag, count in row.items() if count >= LIKELY * row.total()]
-
-
-def _ranked(row: Counter[int], more: Iterable[int]) -> tuple[int, ...]:
-    row = row + Counter()
-    for tag in more:
-        row[tag] += 0
-    return tuple(sorted(row, key=lambda tag: (-row[tag], tag)))
+        firsts = _n_first(words)
+        yield from ((word, k < firsts, tag) for k, (word, tag) in enumerate(zip(words, tags, strict=True)))

@@ -1,105 +1,262 @@
-"""The kind of parser "combined": its recipe, training and storage."""
+"""The kind of parser "combined": parsers of several kinds that are trained and stored together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import srsly
 
-from spacy_incparse.errors import ModelError
-from spacy_incparse.linear.clusters import Clusters
-from spacy_incparse.parsing.combination import CombinedConfig, CombinedParser, Member
-from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TrainingNeeds, requested_tags
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.linear.clusters import MAX_WORDS, Clusters
+from spacy_incparse.linear.templates import NAMED_SETS
+from spacy_incparse.parsing.catalogue import find_kind, recipes
+from spacy_incparse.parsing.combination import Combination, CombiningParser, Voter
+from spacy_incparse.parsing.parse import Constraints, Tags, check_sentence, checked_constraints
+from spacy_incparse.parsing.parser import (
+    Learner,
+    Parser,
+    ParserKind,
+    TagRequest,
+    TrainingNeeds,
+    common_request,
+    requested_tags,
+)
+from spacy_incparse.settings import MOST, Settings, check_number, check_range
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-
-class CombinedKind(ParserKind):
-    """Parsers of several kinds that answer together."""
-
-    name = "combined"
-    part_name = "combined"
-    config_type = CombinedConfig
-    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"best": {"max_epochs": 6}}
-
-    def needs(self, config: CombinedConfig) -> TrainingNeeds:
-        """Return what training all members needs."""
-        return config.needs
-
-    def learner(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: CombinedConfig,
-        heads: HeadRules,
-        clusters: Clusters | None,
-    ) -> Learner:
-        """Return a learner of all members, which learn side by side."""
-
-        return CombinedLearner(trees, tags, config, heads, clusters)
-
-    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
-        """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
-        from spacy_incparse.parsing.combination import CombinedParser
-
-        return CombinedParser.from_bytes(data, clusters)
+PASSES = 10  # of members whose recipe does not say how many they need
+MEMBERS: dict[str, dict[str, Any]] = {"accurate": {}, "chart": {}, "generative": {}}
 
 
-COMBINED = CombinedKind()
+@dataclass(frozen=True)
+class Member:
+    """A parser of a combination: its kind and configuration, how often it sees the trees, and how much it counts."""
+
+    name: str
+    kind: ParserKind
+    config: Settings
+    max_epochs: int
+    weight: float
+    temperature: float | None
+
+    @property
+    def needs(self) -> TrainingNeeds:
+        """What its training needs."""
+        return self.kind.needs(self.config)
 
 
-class MemberLearner:
+@dataclass(frozen=True, kw_only=True)
+class CombinedConfig(Settings):
+    """Settings of a combination of parsers. The search settings can be changed after training.
+
+    members: the parsers that are combined, by names of your choice, each with its settings: `recipe` (what
+        `spacy-incparse train --config` may name; by default the name), `max_epochs` (passes; by default the recipe's),
+        `weight` (how much its probabilities count; by default 1), `temperature` (turns its scores into probabilities
+        until one is fitted on held-out trees; by default one that suits its kind), and the settings of its kind that
+        differ from the recipe's.
+    clusters: word clusters for the tagger and all members: a language code or a file; None: no clusters.
+    cluster_words: number of the most frequent words that have clusters.
+    threshold: the probability from which on a phrase is worth having; lower values give more phrases.
+    list_size: number of trees of a member to which their probabilities are relative.
+    """
+
+    SEARCH = ("threshold", "list_size")
+    INSTEAD: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("choose", "choose_from", "choose_temperature"),
+        "a combination always returns the tree of the best expected F that can be made of its members' phrases, and "
+        "`threshold` says from which probability on a phrase is worth having",
+    ) | {"choose_threshold": "its name is `threshold`", "choose_trees": "its name is `list_size`"}
+
+    members: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=lambda: {name: dict(settings) for name, settings in MEMBERS.items()}
+    )
+    clusters: str | None = None
+    cluster_words: int = MAX_WORDS
+    threshold: float = 0.45
+    list_size: int = 50
+
+    def __post_init__(self) -> None:
+        check_range("threshold", self.threshold, 0, 0.99)
+        check_number("list_size", self.list_size, 1, MOST)
+        check_number("cluster_words", self.cluster_words, 1, MOST)
+        if not (self.clusters is None or isinstance(self.clusters, str)):
+            raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
+        if not isinstance(self.members, Mapping) or not self.members:
+            raise ConfigError(f"members is {self.members!r}: it must be a table with the settings of each member")
+        intervals = {member.needs.gold_tag_interval for member in self.resolved} - {0}
+        if len(intervals) > 1:
+            raise ConfigError(f"members have different values of gold_tag_interval ({sorted(intervals)}): give one")
+
+    @cached_property
+    def resolved(self) -> tuple[Member, ...]:
+        """The members with their checked configurations. Raises ConfigError for unknown recipes and settings."""
+        return tuple(self._member(name, settings) for name, settings in self.members.items())
+
+    @property
+    def needs(self) -> TrainingNeeds:
+        """What training all members needs."""
+        needs = [member.needs for member in self.resolved]
+        return TrainingNeeds(
+            tag_request=common_request([one.tag_request for one in needs]),
+            clusters=self.clusters,
+            cluster_words=self.cluster_words,
+            gold_tag_interval=max(one.gold_tag_interval for one in needs),
+        )
+
+    def _member(self, name: str, settings: Any) -> Member:
+        if not isinstance(settings, Mapping):
+            raise ConfigError(f"members.{name} is {settings!r}: it must be a table with settings")
+        given = dict(settings)
+        recipe = given.pop("recipe", name)
+        known = {one: found for one, found in recipes().items() if found[0].name != "combined"}
+        if not isinstance(recipe, str) or recipe not in known:
+            raise ConfigError(f"members.{name} has the recipe {recipe!r}: it must be one of {', '.join(known)}")
+        kind, own = known[recipe]
+        max_epochs = given.pop("max_epochs", own.get("max_epochs", PASSES))
+        weight, temperature = given.pop("weight", 1.0), given.pop("temperature", None)
+        check_number(f"members.{name}.max_epochs", max_epochs, 1, MOST)
+        check_range(f"members.{name}.weight", weight, 1e-6, 1e6)
+        check_range(f"members.{name}.temperature", temperature, 0.01, 1e6, may_be_none=True)
+        shared = {"clusters": self.clusters, "cluster_words": self.cluster_words}
+        for setting in shared:
+            if setting in given:
+                raise ConfigError(f"members.{name}: {setting} is one setting of all members: give it beside them")
+        features = {"features": recipe} if recipe in NAMED_SETS else {}
+        of_recipe = features | dict(own.get("training", {})) | dict(own.get("search", {}))
+        try:
+            config = kind.config(
+                {key: value for key, value in shared.items() if key in kind.config_type.names()} | of_recipe | given
+            )
+        except ConfigError as error:
+            raise ConfigError(f"members.{name}: {error}") from None
+        return Member(name, kind, config, 1 if kind.trains_in_one_pass else max_epochs, weight, temperature)
+
+
+class CombinedParser(CombiningParser):
+    """Parsers that were trained on the same treebank with the same tagger, and are stored together."""
+
+    kind = "combined"
+
+    def __init__(self, parsers: Sequence[Parser], config: CombinedConfig, temperature: float | None = None):
+        """Create a combination; parsers: one for each member of the configuration, in the same order."""
+        voters = [
+            Voter(parser, member.weight, member.temperature, config.list_size)
+            for member, parser in zip(config.resolved, parsers, strict=True)
+        ]
+        super().__init__(parsers, voters, config, temperature)
+
+    @property
+    def members(self) -> tuple[Parser, ...]:
+        """The parsers that it combines."""
+        return self._parsers
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that its members use."""
+        return next((parser.clusters for parser in self._parsers if parser.clusters), None)
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """The tags from which each member gets those that it needs; None if all find their own."""
+        return common_request([parser.tag_request for parser in self._parsers])
+
+    def with_search(self, **settings: object) -> CombinedParser:
+        """Return a parser with the same members and other search settings (threshold, list_size)."""
+        return CombinedParser(self._parsers, self.config.with_search(**settings), self.temperature)
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return all members as bytes, with their clusters once, or without them if the tagger stores the same ones."""
+        content: dict[str, Any] = {
+            "config": self.config.to_dict(),
+            "temperature": self.temperature,
+            "members": [[parser.kind, parser.to_bytes(with_clusters=False)] for parser in self._parsers],
+        }
+        if self.clusters and with_clusters:
+            content["clusters"] = self.clusters.to_bytes()
+        return srsly.msgpack_dumps(content)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> CombinedParser:
+        """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = CombinedConfig.from_dict(content["config"])
+            if "clusters" in content:
+                clusters = Clusters.from_bytes(content["clusters"])
+            temperature = content["temperature"]
+            if temperature is not None and not temperature > 0:
+                raise ValueError(f"a temperature of {temperature}")
+            kinds = [member.kind.name for member in config.resolved]
+            if [kind for kind, _ in content["members"]] != kinds:
+                raise ValueError(f"its parsers are not of the kinds {', '.join(kinds)}")
+            parsers = [find_kind(kind).read(part, clusters) for kind, part in content["members"]]
+            return cls(parsers, config, temperature)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are not a combination of parsers: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
+        check_sentence(words, tags)
+        tags = [None] * len(words) if tags is None else tags
+        wanted = checked_constraints(constraints, len(words))
+        key = tuple(words), list(tags), wanted, [voter.temperature for voter in self._members]
+        return self._combined(key, words, wanted, [(words, tags, wanted)] * len(self._members))
+
+
+class _MemberLearner:
     """A member in training; after its own number of passes, it stops learning.
 
     rows: by the words of a training sentence, the tagger's tags for it.
     """
 
     def __init__(self, member: Member, learner: Learner, n_trees: int, rows: dict[tuple[str, ...], Tags]):
-        self.member, self.learner = member, learner
-        self._rows = rows
-        self._n_left = [member.max_epochs * n_trees] * learner.n_models
+        self.learner, self._rows, self._needs = learner, rows, member.needs
+        self.n_left = [member.max_epochs * n_trees] * learner.n_models
         self._encoded: dict[tuple[tuple[str, ...], Tree], object] = {}
-
-    @property
-    def n_models(self) -> int:
-        """The number of models that learn side by side."""
-        return len(self._n_left)
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
         """Return a sentence as the member learns from it, under the tags that it requests."""
-        needs = self.member.needs
-        if needs.gold_tag_interval or tuple(words) not in self._rows:
-            return self._encode(words, tags, tree)
-        # It never learns under gold tags: whatever the others get, it has the tagger's, encoded once.
         key = tuple(words), tree
-        if key not in self._encoded:
-            self._encoded[key] = self._encode(words, self._rows[tuple(words)], tree)
-        return self._encoded[key]
+        is_kept = not self._needs.gold_tag_interval and key[0] in self._rows
+        if is_kept and key in self._encoded:
+            return self._encoded[key]
+        # If it never learns under gold tags, it has the tagger's, encoded once, whatever the others get.
+        own_tags = requested_tags(self._rows[key[0]] if is_kept else tags, self._needs.tag_request)
+        found = self.learner.encode(words, own_tags, tree)
+        if is_kept:
+            self._encoded[key] = found
+        return found
 
     def learn(self, example: object, number: int) -> int:
         """Let a model learn from an example, unless it has finished its passes; return the number of updates."""
-        if not self._n_left[number]:
+        if not self.n_left[number]:
             return 0
-        self._n_left[number] -= 1
+        self.n_left[number] -= 1
         return self.learner.learn(example, number)
 
     def state_to_bytes(self) -> bytes:
         """Return everything that learning changes: a line with what is left of the passes, and the learner's state."""
-        return b"%b\n%b" % (srsly.json_dumps(self._n_left).encode(), self.learner.state_to_bytes())
+        return b"%b\n%b" % (srsly.json_dumps(self.n_left).encode(), self.learner.state_to_bytes())
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore what `state_to_bytes` returned."""
         line, _, state = data.partition(b"\n")
         n_left = srsly.json_loads(line)
-        if len(n_left) != self.n_models:
-            raise ModelError("the training state belongs to other members: start a new training")
+        if len(n_left) != len(self.n_left):
+            raise ModelError(_OTHER_MEMBERS)
         self.learner.state_from_bytes(state)
-        self._n_left = n_left
+        self.n_left = n_left
 
-    def _encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
-        return self.learner.encode(words, requested_tags(tags, self.member.needs.tag_request), tree)
+
+_OTHER_MEMBERS = "the training state belongs to other members: start a new training"
 
 
 class CombinedLearner:
@@ -119,9 +276,9 @@ class CombinedLearner:
         for member in config.resolved:
             rows = [requested_tags(row, member.needs.tag_request) for row in tags]
             learner = member.kind.learner(trees, rows, member.config, heads, clusters)
-            self._members.append(MemberLearner(member, learner, len(trees), by_words))
+            self._members.append(_MemberLearner(member, learner, len(trees), by_words))
         # The models of all members are numbered through.
-        self._models = [(k, number) for k, member in enumerate(self._members) for number in range(member.n_models)]
+        self._models = [(k, number) for k, member in enumerate(self._members) for number in range(len(member.n_left))]
         self._parser: CombinedParser | None = None
 
     @property
@@ -163,9 +320,40 @@ class CombinedLearner:
                 member.state_from_bytes(data[start + 8 : end])
                 start = end
             if start != len(data):
-                raise ModelError("the training state belongs to other members: start a new training")
+                raise ModelError(_OTHER_MEMBERS)
         except ModelError:
             raise
         except Exception as error:
             raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
+
+
+class CombinedKind(ParserKind):
+    """Parsers of several kinds that answer together."""
+
+    name = "combined"
+    part_name = "combined"
+    config_type = CombinedConfig
+    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"best": {"max_epochs": 6}}
+
+    def needs(self, config: CombinedConfig) -> TrainingNeeds:
+        """Return what training all members needs."""
+        return config.needs
+
+    def learner(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: CombinedConfig,
+        heads: HeadRules,
+        clusters: Clusters | None,
+    ) -> Learner:
+        """Return a learner of all members, which learn side by side."""
+        return CombinedLearner(trees, tags, config, heads, clusters)
+
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
+        """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
+        return CombinedParser.from_bytes(data, clusters)
+
+
+COMBINED = CombinedKind()

@@ -42,25 +42,56 @@ class TagSource(Protocol):
         """Return the tags of each sentence."""
 
 
-class Session(Protocol):
-    """A sentence parsed word by word. Sessions are immutable: `push` returns a new one."""
+class Session(ABC):
+    """A sentence parsed word by word. Sessions are immutable: `push` returns a new one that refers to the old one.
+
+    Returning to an earlier session, or pushing different words after the same prefix, therefore costs only a reference.
+    previous: the session with one word less; None before the first word.
+    """
+
+    def __init__(self, previous: Session | None = None, word: tuple[str, Tag] = ("", None)):
+        self.previous, self._word = previous, word
+        self._n_words: int = 0 if previous is None else previous._n_words + 1
+
+    def __len__(self) -> int:
+        return self._n_words
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words pushed so far."""
+        return tuple(session._word[0] for session in self._path())
 
     @property
+    @abstractmethod
     def answered(self) -> int:
-        """The number of words that are analyzed."""
+        """The number of words that are analyzed before the sentence is complete."""
 
+    @abstractmethod
     def push(self, word: str, tag: Tag = None) -> Session:
-        """Return a session with one more word."""
+        """Return a session with one more word; this session does not change.
+
+        Raises IncparseError if `word` is not a word, if the parser does not know the tag, or if a tag is needed.
+        """
 
     def best(self, *, complete: bool = False) -> Parse:
-        """Return the best analysis of the analyzed words."""
+        """Return the best analysis of the analyzed words: a partial tree in which open constituents are closed.
 
+        With `complete`, the sentence ends with the last word and all words are analyzed. Raises IncparseError before
+        the first word, and as long as no word can be analyzed.
+        """
+        return self.nbest(1, complete=complete)[0]
+
+    @abstractmethod
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
-        """Return up to `k` analyses, best first."""
+        """Return up to `k` analyses with different trees, best first."""
+
+    def _path(self) -> list[Any]:
+        """Return the sessions from the first word to this one."""
+        found, here = [], self
+        while here.previous is not None:
+            found.append(here)
+            here = here.previous
+        return found[::-1]
 
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
@@ -297,12 +328,7 @@ class ParserKind(ABC):
 
     @abstractmethod
     def learner(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: Any,
-        heads: HeadRules,
-        clusters: Clusters | None,
+        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
         """Return a learner for normalized trees, with the tags (one row per tree) to train with."""
 

@@ -1,9 +1,4 @@
-"""Word-by-word parsing with features that look ahead: analyses lag behind the input by the length of the look-ahead.
-
-A session is immutable: `push` returns a new session that refers to the old one. Returning to an earlier session, or
-pushing different words after the same prefix, therefore costs only a reference. Each analysis is a search over the
-words pushed so far.
-"""
+"""Word-by-word parsing with features that look ahead: analyses lag behind the input by the length of the look-ahead."""
 
 from __future__ import annotations
 
@@ -13,11 +8,11 @@ from typing import Any, NoReturn
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import NO_WORDS, Parse, Tag, Tags, check_n_analyses, check_word
-from spacy_incparse.parsing.parser import TagRequest, TagSource
+from spacy_incparse.parsing.parser import Session, TagRequest, TagSource
 
 
-class LookAheadSession:
-    """The words and tags pushed so far, linked to the session with one word less. Created by `Parser.start`.
+class LookAheadSession(Session):
+    """The words and tags pushed so far; each analysis is a search over these. Created by `Parser.start`.
 
     parser: one with a `look_ahead` (the words after the current one that its features use; None: up to the end of the
     sentence) and a method `prefix` that analyzes the first words of a sentence.
@@ -30,17 +25,9 @@ class LookAheadSession:
         previous: LookAheadSession | None = None,
         word: tuple[str, Tag] = ("", None),
     ):
-        self.previous = previous
-        self._parser, self._tagger, self._word = parser, tagger, word
-        self._n_words = 0 if previous is None else len(previous) + 1
-
-    def __len__(self) -> int:
-        return self._n_words
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words pushed so far."""
-        return tuple(session._word[0] for session in self._path())
+        super().__init__(previous, word)
+        self._parser, self._tagger = parser, tagger
+        self._tagger_reach = 0 if tagger is None else tagger.look_ahead
 
     @property
     def look_ahead(self) -> int | None:
@@ -68,14 +55,6 @@ class LookAheadSession:
             raise IncparseError(f"{word!r} has no tag, and this parser has no tagger: pass a tag to push()")
         return LookAheadSession(self._parser, self._tagger, self, (word, tag or None))
 
-    def best(self, *, complete: bool = False) -> Parse:
-        """Return the best analysis of the analyzed words: a partial tree in which open constituents are closed.
-
-        With `complete`, the sentence ends with the last word and all words are analyzed. Raises IncparseError before
-        the first word, and as long as no word can be analyzed.
-        """
-        return self.nbest(1, complete=complete)[0]
-
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Return up to k analyses with different trees, best first."""
         check_n_analyses(k)
@@ -99,10 +78,6 @@ class LookAheadSession:
             "as 'en_generative'"
         )
 
-    @property
-    def _tagger_reach(self) -> int:
-        return 0 if self._tagger is None else self._tagger.look_ahead
-
     @cached_property
     def _n_tagged(self) -> int:
         """Return how many of the first words have a final tag, which no later word can change."""
@@ -124,11 +99,3 @@ class LookAheadSession:
         assert self._tagger is not None
         request = self._parser.tag_request or TagRequest()
         return self._tagger.candidate_tags([self.words], *request)[0]
-
-    def _path(self) -> list[LookAheadSession]:
-        """Return the sessions from the first word to this one."""
-        found, here = [], self
-        while here.previous is not None:
-            found.append(here)
-            here = here.previous
-        return found[::-1]

@@ -114,12 +114,12 @@ def learner(trees):
 
 def test_a_training_sentence_is_scored_by_a_model_that_has_not_seen_it(trees, learner):
     jackknife = learner.model.jackknife
-    assert len(jackknife.models) == 4
+    assert len(jackknife.probabilities) == 4
     for tree in trees:
         sentence = learner.encode(tree.words, tree.tags, tree).sentence
         assert sentence.generative_model == jackknife.numbers[tree.words] + 1
-        model = jackknife.models[jackknife.numbers[tree.words]]
-        assert sentence.to_tuple()[-2] == model.vocabulary.encode(tree.words)
+        vocabulary = jackknife.vocabularies[jackknife.numbers[tree.words]]
+        assert sentence.to_tuple()[-2] == vocabulary.encode(tree.words)
     # All others are scored by the model of all trees.
     assert learner.model.sentence(trees[0].words, trees[0].tags).generative_model == 0
 
@@ -131,7 +131,7 @@ def test_equal_sentences_are_in_one_stretch():
     jackknife = Jackknife.train(trees, 3, GenerativeConfig(), heads, grammar)
     assert jackknife.numbers == {("a", "b"): 0, ("c",): 1}
     others = GenerativeModel.train([trees[1]], GenerativeConfig(), heads, grammar)
-    assert jackknife.models[0].vocabulary.to_dict() == others.vocabulary.to_dict()
+    assert jackknife.vocabularies[0].to_dict() == others.vocabulary.to_dict()
 
 
 def test_the_generative_part_decides_where_weights_do_not(trees):
@@ -184,4 +184,4 @@ def test_equal_sentences_only():
     config = GenerativeConfig()
     heads = HeadRules.from_name("en")
     folds = Jackknife.train(trees, 3, config, heads, Grammar.from_trees(trees))
-    assert len(folds.models) == 3
+    assert len(folds.vocabularies) == 3

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from spacy_incparse.parsing.combination import CombinedConfig
-from spacy_incparse.parsing.combined_kind import COMBINED
+from spacy_incparse.parsing.combined_kind import COMBINED, CombinedConfig
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

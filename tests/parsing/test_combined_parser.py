@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.parsing.combination import CombinedParser
+from spacy_incparse.parsing.combined_kind import CombinedParser
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.parsing.parser import TagRequest

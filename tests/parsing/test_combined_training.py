@@ -13,8 +13,7 @@ from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.parsing.catalogue import find_kind, kind_of
-from spacy_incparse.parsing.combination import CombinedConfig
-from spacy_incparse.parsing.combined_kind import CombinedLearner
+from spacy_incparse.parsing.combined_kind import CombinedConfig, CombinedLearner
 from spacy_incparse.parsing.parser import TagRequest
 from spacy_incparse.training.settings import TRAINING_DEFAULTS
 from tests.parsing.small_combination import ASSETS, HEADS, MEMBERS, SMALL, run, sample, small_config

@@ -8,7 +8,7 @@ from math import exp, floor, inf, log, log2
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from spacy_incparse.generative.estimation import COUNT_BUCKETS, RATIO_BUCKETS
+from spacy_incparse.generative.counts import COUNT_BUCKETS, RATIO_BUCKETS
 from spacy_incparse.generative.model import NODE, WORD
 from spacy_incparse.incremental.config import CONJUNCTIONS
 from spacy_incparse.incremental.grammar import derivation
