@@ -71,7 +71,7 @@ class ChartLearner:
         chosen = [(tree, row) for tree, row in zip(trees, tags, strict=True) if self._is_short(tree)]
         if not chosen:
             raise IncparseError(f"no tree has at most {config.max_length} words: raise max_length")
-        shown = [retag(tree, reachable_tags(tree, row)) for tree, row in chosen]
+        shown = [retag(tree, reachable_tags(tree.tags, row)) for tree, row in chosen]
         arrays = [self._markovized(tree) for tree in shown]
         # Rules with tags that the tagger got wrong are there, too: given tags may be right.
         missed = [self._markovized(tree) for (tree, _), other in zip(chosen, shown, strict=True) if tree != other]
@@ -113,7 +113,7 @@ class ChartLearner:
         key = tuple(words), repr(tags), tree.arrays.labels, tree.arrays.sizes
         if key in self._known:
             return self._known[key]
-        arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
+        arrays = self._markovized(retag(tree, reachable_tags(tree.tags, tags)))
         encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays, self._n_encoded)
         self._n_encoded += 1
         example = self._example(encoded)

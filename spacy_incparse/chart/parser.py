@@ -171,7 +171,7 @@ class ChartParser(Parser):
         check_words(words, tree)
         given: Tags = tree.tags if tags is None else tags  # words without tags have all those of the parser's choice
         known = [tag or own for tag, own in zip(given, tree.tags, strict=True)]
-        shown, grammar = retag(tree, reachable_tags(tree, known)), self.model.grammar
+        shown, grammar = retag(tree, reachable_tags(tree.tags, known)), self.model.grammar
         markovized = markovize(shown.arrays, self.config.markovization, self.heads)
         steps = list(tree_steps(markovized))
         numbered, found, edges = grammar.steps(markovized), None, None

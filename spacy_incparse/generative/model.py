@@ -14,9 +14,8 @@ from spacy_incparse.generative.generative_scorer import ContextTable, Probabilit
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.generative.walk import EventLog, Lattice
-from spacy_incparse.incremental.grammar import Grammar, check_ids, derivation
+from spacy_incparse.incremental.grammar import FIRST_SYMBOL, Grammar, check_ids, derivation, root_symbol
 from spacy_incparse.incremental.moves import Moves
-from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, root_symbol
 from spacy_incparse.linear.templates import STRUCTURE_FIELDS
 from spacy_incparse.parsing.parse import Tag, Tags
 from spacy_incparse.transforms.left_corner import transform

@@ -17,10 +17,11 @@ from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, word_measures
 from spacy_incparse.generative.model import GenerativeModel, encode
 from spacy_incparse.generative.walk import Lattice, MoveScores
+from spacy_incparse.incremental.grammar import FIRST_SYMBOL, root_symbol
 from spacy_incparse.incremental.moves import BracketConstraints, LeftCornerMoves
 from spacy_incparse.incremental.oracle import as_searched, check_words, reachable_tags, retag, tree_score, violations
+from spacy_incparse.incremental.parser import WIDE_BEAM, TreebankParser
 from spacy_incparse.incremental.tree_writer import TreeWriter
-from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, WIDE_BEAM, TreebankParser, root_symbol
 from spacy_incparse.parsing.parse import (
     NO_WORDS,
     Constraints,
@@ -31,7 +32,6 @@ from spacy_incparse.parsing.parse import (
     check_n_analyses,
     check_sentence,
     check_word,
-    checked_constraints,
     flat_tree,
 )
 from spacy_incparse.parsing.parser import Session, TagRequest, TagSource
@@ -98,9 +98,9 @@ class GenerativeParser(TreebankParser):
         nodes = self.model.nodes_of(words, tags)
         if constraints is not None and not constraints:
             return self.to_parses(*(self._search(nodes, n_results, None, False) or ([], "flat")), words, tags)[:k]
-        wanted = checked_constraints(constraints, len(words))
-        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
-        parses = self.to_parses(*(found or ([], "flat")), words, tags)
+        found, unmet = self._search_under(constraints, len(words), partial(self._search, nodes, n_results))
+        results, source = found or ([], "flat")
+        parses = self.to_parses(results, source, words, tags)
         return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
@@ -112,7 +112,7 @@ class GenerativeParser(TreebankParser):
         """
         check_words(words, tree)
         given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
-        shown = reachable_tags(tree, given)
+        shown = reachable_tags(tree.tags, given)
         grammar = self.model.grammar
         transformed = as_searched(tree, shown, grammar.labels)
         arguments = encode(transformed, grammar, self.model.vocabulary, only_known=True)

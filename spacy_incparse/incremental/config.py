@@ -79,13 +79,12 @@ class ParserConfig(ChoiceSettings):
             raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
         for name, (least, most) in _WHOLE.items():
             check_number(name, getattr(self, name), least, most)
+        for name in ("gamma", "train_gamma"):
+            if getattr(self, name) == inf:  # which no config file can hold
+                raise ConfigError(f"{name} is inf: it must be a finite number, or None (in files null) for no filter")
         for name, largest in _FRACTIONS.items():
-            value, may_be_none = getattr(self, name), name.endswith("gamma")
-            if may_be_none and value == inf:  # which no config file can hold
-                raise ConfigError(
-                    f"{name} is {value!r}: it must be a finite number, or None (in files null) for no filter"
-                )
-            if not (may_be_none and value is None):
+            value = getattr(self, name)
+            if not (value is None and name.endswith("gamma")):
                 check_number(name, value, 0, largest, is_whole=False)
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")

@@ -1,6 +1,6 @@
 """The grammar that limits the search: allowable chains, allowable triples, and the outcomes that training has seen.
 
-Collins & Roark (2004), section 3.1. All of it is read off transformed trees and stored as ids (see `grammar_labels`).
+Collins & Roark (2004), section 3.1. All of it is read off transformed trees and stored as ids (see `Labels`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain as joined
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import IncparseError, ModelError, check_texts
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
 # All chains up to this length, including the tag, are kept (section 3.1).
@@ -54,37 +54,32 @@ class Grammar:
         return self.labels.tags
 
     @classmethod
-    def from_trees(cls, trees: Iterable[Tree], *, chain_min_count: int = 1, triple_min_count: int = 1) -> Grammar:
-        """Read the grammar off transformed trees.
-
-        Chains longer than two (including the tag, without the root) are dropped if they were seen less than
-        `chain_min_count` times (the paper: 2), and triples if seen less than `triple_min_count` times (the paper: 1).
-        """
-        return cls.from_taggings([list(trees)], chain_min_count=chain_min_count, triple_min_count=triple_min_count)
-
-    @classmethod
-    def from_taggings(
+    def from_trees(
         cls,
-        taggings: Sequence[Sequence[Tree]],
+        *taggings: Iterable[Tree],
         labels: Labels | None = None,
-        *,
         chain_min_count: int = 1,
         triple_min_count: int = 1,
     ) -> Grammar:
-        """Read the grammar off the same transformed trees under several taggings; each count is the highest of them.
+        """Read the grammar off transformed trees. Of the same trees under several taggings, the highest counts count.
 
+        Chains longer than two (including the tag, without the root) are dropped if they were seen less than
+        `chain_min_count` times (the paper: 2), and triples if seen less than `triple_min_count` times (the paper: 1).
         labels: include all labels of the trees; None: are those of the trees.
         """
-        labels = labels or Labels.from_trees(tree for trees in taggings for tree in trees)
+        treebanks = [list(trees) for trees in taggings]
+        labels = labels or Labels.from_trees(joined(*treebanks))
         decisions: Counter[Decision] = Counter()
         chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
-        for trees in taggings:
-            here = Counter(decision for tree in trees for decision in tree_decisions(tree, labels))
-            decisions |= here
+        for trees in treebanks:
+            here: Counter[Decision] = Counter()
             counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
             for tree in trees:
-                for tag, chain in _tree_chains(tree, labels):
+                made = tree_decisions(tree, labels)
+                here.update(made)
+                for tag, chain in _chains(made):
                     counts[tag][chain] += 1
+            decisions |= here
             chains = [highest | own for highest, own in zip(chains, counts, strict=True)]
         triples: Counter[Triple] = Counter()
         contexts: dict[Context, dict[int, int]] = {}
@@ -105,10 +100,10 @@ class Grammar:
 
         All ids and the order of the chains stay the same. New ones come after them.
         """
-        labels = self.labels.extended(Labels.from_trees(tree for trees in taggings for tree in trees))
+        labels = self.labels.extended(Labels.from_trees(joined(*taggings)))
         # Rare chains and triples are dropped as in the first treebank, except those that it already has.
         cuts = {"chain_min_count": self.chain_min_count, "triple_min_count": self.triple_min_count}
-        new = Grammar.from_taggings(taggings, labels, **cuts)
+        new = Grammar.from_trees(*taggings, labels=labels, **cuts)
         chains = [*self.chains, *({} for _ in labels.tags[len(self.chains) :])]
         return replace(
             self,
@@ -130,10 +125,8 @@ class Grammar:
         Triples are checked after a left sibling and at the first node below the root. All other first children are
         covered by the chains.
         """
-        missing_chain = any(
-            tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _tree_chains(tree, self.labels)
-        )
         decisions = tree_decisions(tree, self.labels)
+        missing_chain = any(tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _chains(decisions))
         checked = decisions[:1] + [decision for decision in decisions[1:] if decision[1] != NO_SIBLING]
         missing_triple = any(_triple(decision, self.labels) not in self.triples for decision in checked)
         return missing_chain, missing_triple
@@ -182,6 +175,11 @@ class Grammar:
         return grammar
 
 
+def root_symbol(grammar: Grammar) -> int:
+    """Return the search's symbol for the root label."""
+    return FIRST_SYMBOL + grammar.labels.nonterminal_ids[ROOT]
+
+
 def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
     """Raise ModelError for ids that no label has: below `least`, or `behind` and above."""
     for number in ids:
@@ -195,10 +193,10 @@ def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
     Each entry is (parent, left sibling or NO_SIBLING, tag id of the next word or END, outcome). The outcome is STOP,
     SHIFT or a nonterminal id. Labels that are not in `labels` are UNKNOWN.
     """
-    arrays = tree.arrays
+    arrays, ids = tree.arrays, labels.nonterminal_ids
     tags = [labels.tag_ids.get(tag, UNKNOWN) for tag in tree.tags]
     decisions: list[Decision] = []
-    parents, siblings, ends = [_nonterminal(tree.label, labels)], [NO_SIBLING], [tree.end]
+    parents, siblings, ends = [ids.get(tree.label, UNKNOWN)], [NO_SIBLING], [tree.end]
     for node in range(1, len(arrays.labels)):
         start = arrays.starts[node]
         tag = tags[start]
@@ -206,7 +204,7 @@ def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
             decisions.append((parents.pop(), siblings.pop(), tag, STOP))
             ends.pop()
         is_phrase = arrays.sizes[node] > 1
-        symbol = _nonterminal(arrays.labels[node], labels) if is_phrase else _tag_symbol(tag, labels)
+        symbol = ids.get(arrays.labels[node], UNKNOWN) if is_phrase else labels.tag_symbol(tag)
         decisions.append((parents[-1], siblings[-1], tag, symbol if is_phrase else SHIFT))
         siblings[-1] = symbol
         if is_phrase:
@@ -218,18 +216,15 @@ def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
     return decisions
 
 
-def _nonterminal(label: str, labels: Labels) -> int:
-    return labels.nonterminal_ids.get(label, UNKNOWN)
-
-
-def _tag_symbol(tag: int, labels: Labels) -> int:
-    return UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
-
-
-def _tree_chains(tree: Tree, labels: Labels) -> Iterator[tuple[int, Chain]]:
+def _chains(decisions: Iterable[Decision]) -> Iterator[tuple[int, Chain]]:
     """Yield the tag id and the chain of each word."""
-    for move, tag in zip(derivation(tree), tree.tags, strict=True):
-        yield labels.tag_ids.get(tag, UNKNOWN), tuple(_nonterminal(label, labels) for label in move.chain)
+    chain: list[int] = []
+    for _, _, tag, outcome in decisions:
+        if outcome == SHIFT:
+            yield tag, tuple(chain)
+            chain = []
+        elif outcome != STOP:
+            chain.append(outcome)
 
 
 def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:
@@ -239,7 +234,7 @@ def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:
 def _triple(decision: Decision, labels: Labels) -> Triple:
     """Return a decision's triple; its symbol comes after the left sibling, and for SHIFT is the next word's tag."""
     parent, sibling, tag, outcome = decision
-    return parent, sibling, _tag_symbol(tag, labels) if outcome == SHIFT else outcome
+    return parent, sibling, labels.tag_symbol(tag) if outcome == SHIFT else outcome
 
 
 def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
@@ -265,6 +260,7 @@ SHIFT = -2  # as an outcome: the word itself comes next, whatever its tag
 END = -1  # as a look-ahead tag: there are no more words
 UNKNOWN = -3  # for a label that is not among these labels
 
+FIRST_SYMBOL = 2  # of the nonterminals, in the search (state.pxd)
 NOBODY = ""  # in the place of an id that no label may have
 SPARE_TAGS = 100  # more than there are: room for tags that come after the first new nonterminal
 
@@ -330,11 +326,13 @@ class Labels:
         return max(len(self.nonterminals), self.first_tag + len(self.tags))
 
     def tag_symbol(self, tag_id: int) -> int:
-        """Return the symbol id of a tag."""
-        return self.first_tag + tag_id
+        """Return the symbol id of a tag; `UNKNOWN` stays as it is."""
+        return UNKNOWN if tag_id == UNKNOWN else self.first_tag + tag_id
 
     def name(self, symbol: int) -> str:
         """Return the label of a symbol id; `NOBODY` for an id without a label."""
+        if symbol == UNKNOWN:
+            return "an unknown label"
         place = symbol - self.first_tag
         nonterminal = self.nonterminals[symbol] if symbol < len(self.nonterminals) else NOBODY
         return nonterminal or (self.tags[place] if 0 <= place < len(self.tags) else NOBODY)
@@ -376,25 +374,3 @@ def derivation(tree: Tree) -> list[Move]:
             moves.append(Move(n_closings, tuple(chain)))
             chain, n_closings = [], 0
     return moves
-
-
-def build_tree(moves: Sequence[Move], words: Sequence[str], tags: Sequence[str], root_label: str = "TOP") -> Tree:
-    """Return the tree that moves build: the inverse of `derivation`. There is one move, word and tag per word.
-
-    Raises ValueError if a move closes more constituents than are open below the root.
-    """
-    builder = TreeBuilder()
-    builder.open(root_label)
-    n_open = 0
-    for (n_closings, chain), word, tag in zip(moves, words, tags, strict=True):
-        if not 0 <= n_closings <= n_open:
-            raise ValueError(f"the move at the word {word!r} closes {n_closings} constituents, {n_open} are open")
-        for _ in range(n_closings):
-            builder.close()
-        for label in chain:
-            builder.open(label)
-        builder.leaf(tag, word)
-        n_open += len(chain) - n_closings
-    for _ in range(n_open + 1):
-        builder.close()
-    return builder.finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,12 +13,11 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.early_update import Perceptron
-from spacy_incparse.incremental.grammar import Grammar
+from spacy_incparse.incremental.grammar import Grammar, root_symbol
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.oracle import as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.incremental.parser import PerceptronModel, PerceptronParser
 from spacy_incparse.incremental.sentence import Sentence
-from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import AveragedWeights, Weights, averaged_over
 from spacy_incparse.linear.words import Lexicon
@@ -89,14 +89,16 @@ class ParserLearner:
     def _new_weights(self, n_columns: int) -> AveragedWeights:
         return AveragedWeights(self.config.table_bits, max(self._moves.n_columns, n_columns), self.config.step_decay)
 
-    @property
-    def weights(self) -> AveragedWeights:
-        """The weights in training; those of the first model if there are several."""
-        return self.models[0].weights
-
     def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
         """Add more normalized trees to grammar and lexicon; encode sentences again after this."""
-        self._set_model(extended_model(self.model, trees, tags, self.config))
+        old_model, taggings = self.model, _taggings(trees, tags, self.config)
+        grammar = old_model.grammar.extended(taggings)
+        seen = {grammar.labels.tag_ids[tag] for tree in taggings[0] for tag in tree.tags}
+        new = seen.difference(old_model.grammar.labels.tag_ids.values())
+        marks = [tag for tag in _punctuation(taggings[0], grammar) if tag in new]
+        lexicon = old_model.lexicon.extended(tree.words for tree in trees)
+        punctuation = (*old_model.punctuation, *marks)
+        self._set_model(replace(old_model, grammar=grammar, lexicon=lexicon, punctuation=punctuation))
         for number, old in enumerate(self.models):
             weights = self._new_weights(old.weights.n_columns)
             weights.widen(old.weights)
@@ -118,7 +120,7 @@ class ParserLearner:
         If a word has several tags, the gold moves have the right one if it is among them, otherwise the first.
         """
         known = self.model.grammar.labels
-        searched = as_searched(tree, reachable_tags(tree, tags), known)
+        searched = as_searched(tree, reachable_tags(tree.tags, tags), known)
         n_closings, leaves = encode_moves(searched, known, self._moves.leaf_numbers)
         return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 
@@ -126,7 +128,7 @@ class ParserLearner:
         """Return a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
             weights = averaged_over([learning.weights for learning in self.models])
-            self._parser = self.model.parser(weights, self.config, self._decoding_moves)
+            self._parser = PerceptronParser(self.model.trained(), weights, self.config, self._decoding_moves)
         return self._parser
 
     def state_to_bytes(self) -> bytes:
@@ -166,27 +168,14 @@ def treebank_model(
     These are `tags`, one row per tree, and with a gold_tag_interval also the trees' own tags.
     """
     taggings = _taggings(trees, tags, config)
-    grammar = Grammar.from_taggings(taggings)
+    grammar = Grammar.from_trees(*taggings)
     lexicon = Lexicon.from_sentences((tree.words for tree in trees), clusters=clusters)
     return PerceptronModel(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
 
 
-def extended_model(
-    model: PerceptronModel, trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig
-) -> PerceptronModel:
-    """Return a model with more trees in its grammar and lexicon; tags as for `treebank_model`."""
-    taggings = _taggings(trees, tags, config)
-    grammar = model.grammar.extended(taggings)
-    known = model.grammar.labels.tag_ids.values()
-    seen = {grammar.labels.tag_ids[tag] for tree in taggings[0] for tag in tree.tags}
-    punctuation = [tag for tag in _punctuation(taggings[0], grammar) if tag in seen and tag not in known]
-    lexicon = model.lexicon.extended(tree.words for tree in trees)
-    return replace(model, grammar=grammar, lexicon=lexicon, punctuation=(*model.punctuation, *punctuation))
-
-
 def _taggings(trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig) -> list[list[Tree]]:
     """Return the transformed trees under each tagging that is used in training."""
-    taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
+    taggings = [[transform(retag(tree, reachable_tags(tree.tags, row))) for tree, row in zip(trees, tags, strict=True)]]
     if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
         taggings.append([transform(tree) for tree in trees])
     return taggings
@@ -194,11 +183,9 @@ def _taggings(trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig)
 
 def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
     """Return the ids of the tags of punctuation, found by their words."""
-    n_words = dict.fromkeys(grammar.tags, 0)
-    n_marks = dict.fromkeys(grammar.tags, 0)
+    n_words, n_marks = Counter[str](), Counter[str]()
     for tree in trees:
         for tag, word in zip(tree.tags, tree.words, strict=True):
             n_words[tag] += 1
-            n_marks[tag] += not any(character.isalnum() for character in word)
-    shares = enumerate((n_marks[tag], n_words[tag]) for tag in grammar.tags)
-    return tuple(k for k, (marks, words) in shares if marks >= PUNCTUATION_SHARE * words)
+            n_marks[tag] += not any(map(str.isalnum, word))
+    return tuple(k for k, tag in enumerate(grammar.tags) if n_marks[tag] >= PUNCTUATION_SHARE * n_words[tag])

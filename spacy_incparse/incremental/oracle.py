@@ -48,11 +48,11 @@ def as_searched(tree: Tree, tags: Sequence[str], labels: Labels) -> Tree:
     return transform(retag(tree, [tag if tag in labels.tag_ids else labels.tags[0] for tag in tags]))
 
 
-def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
-    """Return for each word the tree's tag if it is among the given tags, otherwise the first of these."""
+def reachable_tags(own_tags: Sequence[str], tags: Tags) -> list[str]:
+    """Return for each word its own tag if it is among the given tags, otherwise the first of these."""
     return [
         given if isinstance(given, str) else next((tag for tag, _ in given or () if tag == own), best_tag(given))
-        for own, given in zip(tree.tags, tags, strict=True)
+        for own, given in zip(own_tags, tags, strict=True)
     ]
 
 
@@ -104,47 +104,25 @@ TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
 def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Violation | None]:
     """Return why the search may not make the move for each word of a transformed tree, and for its end; None: it may.
 
-    seen: the outcomes that contexts allow, see `seen_outcomes`.
+    seen: the outcomes that contexts allow.
     """
+    labels = grammar.labels
     found: list[Violation | None] = []
     parts: list[list[Decision]] = [[]]  # by word; the last part is the end of the sentence
-    for decision in tree_decisions(tree, grammar.labels):
+    for decision in tree_decisions(tree, labels):
         parts[-1].append(decision)
         if decision[3] == SHIFT:
             parts.append([])
     for decisions, tag in zip(parts, [*tree.tags, None], strict=True):
-        chain = [decision for decision in decisions if decision[3] != STOP]
-        site = len(decisions) - len(chain)  # the decisions before it are closings
-        violated = [_violated(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions)]
-        found.append(_lacking_chain(chain, tag, grammar) or next(filter(None, violated), None))
+        chain = tuple(decision[3] for decision in decisions if decision[3] not in (STOP, SHIFT))
+        site = sum(decision[3] == STOP for decision in decisions)  # the decisions before it are closings
+        if tag is not None and (tag not in labels.tag_ids or chain not in grammar.chains[labels.tag_ids[tag]]):
+            path = " over ".join([*map(labels.name, chain), tag])
+            found.append(Violation(CHAIN, f"no chain {path}" if chain else f"no {path} without its own phrase"))
+            continue
+        violated = (_violated(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions))
+        found.append(next(filter(None, violated), None))
     return found
-
-
-def seen_outcomes(grammar: Grammar, min_count: int, min_share: float) -> dict[Context, frozenset[int]]:
-    """Return the outcomes that contexts seen at least `min_count` times allow; 0: contexts do not limit outcomes.
-
-    Outcomes with a share below `min_share` do not count.
-    """
-    if not min_count:
-        return {}
-    totals = {context: sum(outcomes.values()) for context, outcomes in grammar.contexts.items()}
-    return {
-        context: frozenset(outcome for outcome, n in outcomes.items() if n >= min_share * totals[context])
-        for context, outcomes in grammar.contexts.items()
-        if totals[context] >= min_count
-    }
-
-
-def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Violation | None:
-    """Return a violation if the grammar lacks the chain that these decisions build."""
-    if tag is None:
-        return None
-    labels = tuple(decision[3] for decision in chain[:-1])
-    tag_id = grammar.labels.tag_ids.get(tag, UNKNOWN)
-    if tag_id != UNKNOWN and labels in grammar.chains[tag_id]:
-        return None
-    path = " over ".join([*(_name(label, grammar.labels) for label in labels), tag])
-    return Violation(CHAIN, f"no chain {path}" if labels else f"no {path} without its own phrase")
 
 
 def _violated(
@@ -153,17 +131,12 @@ def _violated(
     """Return why a decision may not be taken; inside a chain it needs no triple, since the chain has been seen."""
     parent, sibling, tag, outcome = decision
     labels = grammar.labels
-    symbol = outcome if outcome != SHIFT else UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
-    behind = "" if sibling == NO_SIBLING else f" after {_name(sibling, labels)}"
-    inside = f"{_name(parent, labels)}{behind}"
-    what = f"no end of {inside}" if outcome == STOP else f"no {_name(symbol, labels)} in {inside}"
+    symbol = labels.tag_symbol(tag) if outcome == SHIFT else outcome
+    inside = labels.name(parent) + ("" if sibling == NO_SIBLING else f" after {labels.name(sibling)}")
+    what = f"no end of {inside}" if outcome == STOP else f"no {labels.name(symbol)} in {inside}"
     if needs_triple and (parent, sibling, symbol) not in grammar.triples:
         return Violation(TRIPLE, what)
     allowed = seen.get((parent, sibling, tag))
     if allowed is not None and outcome not in allowed:
         return Violation(CONTEXT, what + (" at the sentence's end" if tag == END else f" before {labels.tags[tag]}"))
     return None
-
-
-def _name(symbol: int, labels: Labels) -> str:
-    return "an unknown label" if symbol == UNKNOWN else labels.name(symbol)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import srsly
@@ -13,7 +14,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
 from spacy_incparse.incremental.early_update import Replay
-from spacy_incparse.incremental.grammar import Context, Grammar, check_ids
+from spacy_incparse.incremental.grammar import FIRST_SYMBOL, Context, Grammar, check_ids, root_symbol
 from spacy_incparse.incremental.moves import BracketConstraints, Moves
 from spacy_incparse.incremental.oracle import (
     as_searched,
@@ -21,18 +22,17 @@ from spacy_incparse.incremental.oracle import (
     encode_moves,
     reachable_tags,
     retag,
-    seen_outcomes,
     tree_score,
     violations,
-)
+)  # fmt: skip
 from spacy_incparse.incremental.scorer import Scorer
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.tree_writer import TreeWriter
-from spacy_incparse.incremental.treebank_parser import WIDE_BEAM, TreebankParser, root_symbol
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
 from spacy_incparse.linear.templates import look_ahead
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.parsing.choice import ChoosingParser
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
@@ -44,13 +44,18 @@ from spacy_incparse.parsing.parse import (
     check_sentence,
     checked_constraints,
     flat_tree,
-)
+    is_about_root,
+    may_be_met,
+)  # fmt: skip
 from spacy_incparse.parsing.parser import Parser, TagRequest, TagSource
 from spacy_incparse.parsing.session import LookAheadSession
+from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import UNKNOWN_TAG
+from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
+ANY = 0  # for the symbol of a label
+WIDE_BEAM = 1000  # hypotheses after a word, if a search with fewer has found nothing
 N_REPEATED = 10  # analyses asked for beyond the trees returned, since several may have the same tree
 Analysis = tuple[int, Sequence[int], Sequence[int]]  # score in table units, closings by word, leaves by word
 
@@ -75,10 +80,6 @@ class PerceptronModel:
     def trained(self) -> PerceptronModel:
         """Return the model without the parts that only training needs."""
         return self
-
-    def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> PerceptronParser:
-        """Return a parser with this model and these weights."""
-        return PerceptronParser(self.trained(), weights, config, moves)
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Return a training sentence as numbers."""
@@ -152,6 +153,77 @@ class DerivedTree(Tree):
     __hash__ = Tree.__hash__
 
 
+class TreebankParser(ChoosingParser):
+    """A parser with a grammar of chains; subclasses define the search."""
+
+    model: Any
+    """What it has learned from its treebank, with a `grammar` and the `heads` of the treebank."""
+    _moves: Moves
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, data: bytes) -> TreebankParser:
+        """Undo `to_bytes`. Raises ModelError for anything else."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the parser knows, most frequent first."""
+        return tuple(self.model.grammar.labels.tag_ids)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that its trees may have, sorted."""
+        return tuple(sorted([ROOT, *self._phrases]))
+
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that it was trained on."""
+        return self.model.heads
+
+    @cached_property
+    def _phrases(self) -> dict[str, int]:
+        """The symbols of the labels that a phrase may have, without the root's. The root is in every tree."""
+        ids = self.model.grammar.labels.nonterminal_ids
+        return {name: FIRST_SYMBOL + k for name, k in ids.items() if name != ROOT and slash_base(name) is None}
+
+    def _search_under(
+        self, constraints: Constraints, n_words: int, search: Callable[[BracketConstraints | None, bool], Any]
+    ) -> tuple[Any, tuple[Constraint, ...]]:
+        """Search under constraints; if that finds nothing, search under as many of them, in their order, as can be met.
+
+        search: returns what it finds under limits, or None. With True it must keep more hypotheses than usual, because
+        all of those that it kept may have reached a dead end. Returns what was found, and the constraints that were
+        left out. Raises ConfigError for constraints that are malformed or on other words.
+        """
+        wanted = checked_constraints(constraints, n_words)
+        kept = possible = [constraint for constraint in wanted if may_be_met(constraint, self._phrases, n_words)]
+        limits = self._limits(possible, n_words)
+        found = search(limits, False)
+        if found is None and limits is not None:
+            found = search(limits, True)
+            if found is None:
+                kept = []
+                for constraint in possible:
+                    if search(self._limits([*kept, constraint], n_words), False) is not None:
+                        kept.append(constraint)
+                found = search(self._limits(kept, n_words), False)
+        return found, tuple(constraint for constraint in wanted if constraint not in kept)
+
+    def _limits(self, constraints: Sequence[Constraint], n_words: int) -> BracketConstraints | None:
+        """Return possible constraints in the form that the search needs; None if nothing is limited."""
+        brackets: dict[bool, list[tuple[int, int, int]]] = {True: [], False: []}
+        for constraint in constraints:
+            start, end, label, is_required = constraint
+            if not is_about_root(constraint, n_words) and (label is None or label in self._phrases):
+                brackets[is_required].append((start, end, ANY if label is None else self._phrases[label]))
+        if not any(brackets.values()):
+            return None
+        return BracketConstraints(self._moves, n_words, brackets[True], brackets[False])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+
 class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
 
@@ -200,8 +272,12 @@ class PerceptronParser(TreebankParser):
         if constraints is not None and not constraints:
             results, n_relaxed = self._beam.parse(sentence, k)
             return self._to_parses(results, n_relaxed, words, tags)
-        wanted = checked_constraints(constraints, len(words))
-        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
+
+        def search(limits: BracketConstraints | None, is_wide: bool) -> Any:
+            found = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
+            return found if found[0] else None
+
+        found, unmet = self._search_under(constraints, len(words), search)
         results, n_relaxed = found or ([], 0)
         return self._to_parses(results, n_relaxed, words, tags, unmet)
 
@@ -263,17 +339,13 @@ class PerceptronParser(TreebankParser):
         for score, n_closings, leaves in results:
             if len(parses) == n:
                 break
-            if not are_chosen:
-                own_tags = self._chosen_tags(tags, leaves)
+            if not are_chosen:  # where several were given, the one in the derivation, unless it replaces an unknown one
+                found = [self.model.grammar.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
+                own_tags = tuple(reachable_tags(found, tags))
             key = self._writer.restored(n_closings, leaves), own_tags
             if key not in parses:
                 parses[key] = Parse(DerivedTree(self._writer, *key, words), score / self.weights.scale, source, unmet)
         return list(parses.values())
-
-    def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
-        """Return analyses under limits and the number of relaxed words, as `Beam.parse` does; None without analyses."""
-        results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
-        return (results, n_relaxed) if results else None
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the score and the derivation of a normalized tree of the sentence, in the unit of `Parse.score`.
@@ -286,7 +358,7 @@ class PerceptronParser(TreebankParser):
         check_words(words, tree)
         tags = tree.tags if tags is None else tags
         labels = self.model.grammar.labels
-        shown = reachable_tags(tree, tags)
+        shown = reachable_tags(tree.tags, tags)
         transformed = as_searched(tree, shown, labels)
         n_closings, leaves = encode_moves(transformed, labels, self._moves.leaf_numbers)
         n_known = leaves.index(-1) if -1 in leaves else len(leaves)
@@ -297,22 +369,14 @@ class PerceptronParser(TreebankParser):
 
     @cached_property
     def _seen(self) -> dict[Context, frozenset[int]]:
-        """The outcomes that contexts allow."""
-        return seen_outcomes(self.model.grammar, *self.config.outcome_filter)
-
-    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> tuple[str, ...]:
-        """Return the tags as given; where several were given, the one in a derivation.
-
-        If that one only replaces a tag that training has not seen, the first given tag is returned.
-        """
-        known, moves = self.model.grammar.tags, self._moves.leaves
-        chosen = []
-        for tag, leaf in zip(tags, leaves, strict=True):
-            found = known[moves[leaf][0]]
-            chosen.append(
-                tag if isinstance(tag, str) else next((name for name, _ in tag or () if name == found), best_tag(tag))
-            )
-        return tuple(chosen)
+        """The outcomes that contexts seen often enough allow; empty if contexts do not limit outcomes."""
+        min_count, min_share = self.config.outcome_filter
+        totals = {context: sum(counts.values()) for context, counts in self.model.grammar.contexts.items()}
+        return {
+            context: frozenset(outcome for outcome, n in counts.items() if n >= min_share * totals[context])
+            for context, counts in self.model.grammar.contexts.items()
+            if min_count and totals[context] >= min_count
+        }
 
     def with_wide_search(self, n: int) -> PerceptronParser:
         """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_incparse.linear.templates import KINDS, compile_kind, reads_any, split_by_label
+from spacy_incparse.linear.templates import KINDS, compile_kind, split_by_label
 
 from spacy_incparse.linear.extraction cimport Templates, hash_rows, position_sums
 from spacy_incparse.linear.weights cimport Weights
@@ -54,7 +54,7 @@ cdef class Scorer:
         sets = [(templates, kind) for kind in KINDS]
         sets += [(divided, kind) for divided in (by_label, in_chains) for kind in KINDS[:2]]
         self.owners = tuple([Templates(compile_kind(*one)) for one in sets])
-        self.reads_far = reads_any(templates, ("L12", "L40"))
+        self.reads_far = any("L12" in one.fields or "L40" in one.fields for one in templates)
         for number in range(N_SETS):
             owner = self.owners[number]
             self.templates[number] = owner.c

@@ -1,6 +1,6 @@
 """Feature templates as data: named sets, user-defined sets, and their compilation to tables for the extraction.
 
-A template is a conjunction of fields (linear/templates.py). Four kinds score different things:
+A template is a conjunction of fields. Four kinds score different things:
 
 - ``node``: each outcome of a context: a nonterminal, a POS node, or the end of the constituent;
 - ``word``: the word under its POS node (its label is LK, its POS is LKP, L10 the POS node's parent);
@@ -110,14 +110,6 @@ class Template:
     kind: str
     fields: tuple[str, ...]
 
-    @property
-    def look_ahead(self) -> int | None:
-        """Number of words used beyond the one about to be absorbed; None: all, to the end of the sentence."""
-        reach = [FIELDS[name].look_ahead for name in self.fields]
-        # Every kind except "close" scores an outcome that depends on the word about to be absorbed.
-        least = -1 if self.kind == "close" else 0
-        return None if None in reach else max([least, *(r for r in reach if r is not None)])
-
 
 def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Template, ...]:
     """Return the checked templates of a named or user-defined set, with kinds in the order of `KINDS`.
@@ -138,12 +130,11 @@ def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Tem
             names = tuple(text.split())
             if not names:
                 raise ConfigError(f"a template of the kind {kind!r} is empty: name at least one field")
+            where = f"(in the {kind} template {text!r})"
             for name in names:
                 if name not in FIELDS:
-                    where = f"(in the {kind} template {text!r})"
                     raise ConfigError(f"unknown field {name!r} {where}: see linear/templates.py")
                 if FIELDS[name].needs_span and kind != "close":
-                    where = f"(in the {kind} template {text!r})"
                     raise ConfigError(f"the field {name} {where} belongs to templates of kind 'close'")
             templates.append(Template(kind, names))
     if not any(template.kind == "node" for template in templates):
@@ -152,9 +143,11 @@ def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Tem
 
 
 def look_ahead(templates: Sequence[Template]) -> int | None:
-    """Return the largest look-ahead of all templates in words, or None if one needs the whole sentence."""
-    reach = [template.look_ahead for template in templates]
-    return None if None in reach else max(r for r in reach if r is not None)
+    """Return the number of words used beyond the one about to be absorbed; None: all, to the end of the sentence."""
+    reach = [FIELDS[name].look_ahead for template in templates for name in template.fields]
+    # Every kind except "close" scores an outcome that depends on the word about to be absorbed.
+    least = -1 if all(template.kind == "close" for template in templates) else 0
+    return None if None in reach else max([least, *(r for r in reach if r is not None)])
 
 
 @dataclass(frozen=True)
@@ -174,12 +167,11 @@ class KindTable:
 
 def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
     """Return the table of a kind: its templates' numbered fields, with deterministic hash coefficients."""
-    structure_number = {field.name: k for k, field in enumerate(STRUCTURE_FIELDS)}
-    position_number = {field.name: k for k, field in enumerate(POSITION_FIELDS)}
     chosen = [template for template in templates if template.kind == kind]
     keys = [f"{kind} {' '.join(template.fields)}" for template in chosen]
 
-    def pairs(numbers: dict[str, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    def pairs(fields: Sequence[Field]) -> tuple[tuple[tuple[int, int], ...], ...]:
+        numbers = {field.name: number for number, field in enumerate(fields)}
         return tuple(
             tuple((numbers[name], hash_text(f"{key} {name}") | 1) for name in template.fields if name in numbers)
             for key, template in zip(keys, chosen, strict=True)
@@ -187,8 +179,8 @@ def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
 
     return KindTable(
         biases=tuple(hash_text(key) for key in keys),
-        structure=pairs(structure_number),
-        position=pairs(position_number),
+        structure=pairs(STRUCTURE_FIELDS),
+        position=pairs(POSITION_FIELDS),
         reads_tag=tuple("LKP" in template.fields for template in chosen),
     )
 
@@ -198,11 +190,6 @@ def split_by_label(templates: Sequence[Template]) -> tuple[list[Template], list[
     structure = {field.name for field in STRUCTURE_FIELDS} - {"L10", *CHILD_FIELDS}
     by_label = [template for template in templates if not structure & set(template.fields)]
     return by_label, [template for template in templates if template not in by_label]
-
-
-def reads_any(templates: Sequence[Template], names: Sequence[str]) -> bool:
-    """Say whether a template reads one of the fields."""
-    return any(name in template.fields for template in templates for name in names)
 
 
 def hash_text(key: str) -> int:

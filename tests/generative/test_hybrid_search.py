@@ -8,9 +8,8 @@ from spacy_incparse.generative.hybrid import HybridModel, Jackknife, read_model
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.incremental.beam import Beam
-from spacy_incparse.incremental.grammar import Grammar
+from spacy_incparse.incremental.grammar import Grammar, root_symbol
 from spacy_incparse.incremental.parser import PerceptronParser, _ranked
-from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.heads import HeadRules

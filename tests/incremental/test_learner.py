@@ -195,5 +195,5 @@ def test_a_learner_of_several_models_goes_on_where_its_state_was_taken(trees):
 def test_the_right_tag_is_reached_where_it_is_among_several(trees):
     tree = trees[0]
     lattice = [[("X", 0.0), (tag, 2.0)] if k % 2 else tag for k, tag in enumerate(tree.tags)]
-    assert reachable_tags(tree, lattice) == list(tree.tags)
-    assert reachable_tags(tree, [[("X", 0.0), ("Y", 1.0)], *tree.tags[1:]]) == ["X", *tree.tags[1:]]
+    assert reachable_tags(tree.tags, lattice) == list(tree.tags)
+    assert reachable_tags(tree.tags, [[("X", 0.0), ("Y", 1.0)], *tree.tags[1:]]) == ["X", *tree.tags[1:]]

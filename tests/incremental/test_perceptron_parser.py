@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.incremental.grammar import Move, build_tree, derivation
+from spacy_incparse.incremental.grammar import Move, derivation
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.parsing.parse import flat_tree
@@ -16,6 +16,7 @@ from spacy_incparse.transforms.left_corner import restore, transform
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.builder import make_tree
 from tests.reference.engine import BITS, learner_of
+from tests.reference.left_corner_moves import build_tree
 from tests.reference.search import SlowBeam
 from tests.strategies import deep_tree, odd_words
 

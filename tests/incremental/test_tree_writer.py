@@ -1,12 +1,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.grammar import Move, build_tree
+from spacy_incparse.incremental.grammar import Move, root_symbol
 from spacy_incparse.incremental.tree_writer import TreeWriter
-from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.transforms.left_corner import restore
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import learner_of
+from tests.reference.left_corner_moves import build_tree
 from tests.strategies import normalised_trees
 
 # Two phrase labels, so that slash labels are frequent, and the moves of any word may follow any other's.

@@ -12,9 +12,8 @@ from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.early_update import Perceptron
-from spacy_incparse.incremental.grammar import Grammar, derivation
+from spacy_incparse.incremental.grammar import Grammar, derivation, root_symbol
 from spacy_incparse.incremental.sentence import Sentence
-from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.integer_arrays import pack
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.templates import CLUSTERS, FIELDS, NAMED_SETS, combine
@@ -48,7 +47,7 @@ FEATURE_SETS = {
 @contextmanager
 def min_counts(**counts):
     """Grammars, lexicons and vocabularies with other cut-offs, such as chain_min_count."""
-    readers = (Grammar, "from_taggings"), (Lexicon, "from_sentences"), (Vocabulary, "from_sentences")
+    readers = (Grammar, "from_trees"), (Lexicon, "from_sentences"), (Vocabulary, "from_sentences")
     with ExitStack() as stack:
         for owner, name in readers:
             read = getattr(owner, name)

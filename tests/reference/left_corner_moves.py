@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.builder import TreeBuilder
 
 
 class Symbols(NamedTuple):
@@ -21,6 +22,22 @@ class Symbols(NamedTuple):
         numbers = {label: number for number, label in enumerate(nonterminals, start=first)}
         steps = {base: number for label, number in numbers.items() if (base := slash_base(label)) is not None}
         return cls({label: number for label, number in numbers.items() if slash_base(label) is None}, steps)
+
+
+def build_tree(moves, words, tags, root_label="TOP"):
+    """The tree that one move a word builds: the inverse of `derivation`."""
+    builder, n_open = TreeBuilder(), 1
+    builder.open(root_label)
+    for (n_closings, chain), word, tag in zip(moves, words, tags, strict=True):
+        for _ in range(n_closings):
+            builder.close()
+        for label in chain:
+            builder.open(label)
+        builder.leaf(tag, word)
+        n_open += len(chain) - n_closings
+    for _ in range(n_open):
+        builder.close()
+    return builder.finish()
 
 
 def left_corner_moves(arrays: TreeArrays, symbols: Symbols) -> tuple[list[int], list[list[int]]]:
