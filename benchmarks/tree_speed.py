@@ -24,7 +24,7 @@ from spacy.tokens import Doc
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.storage import clear_trees, write_tree
-from spacy_incparse.trees.codec import encode, heads_field
+from spacy_incparse.trees.codec import encode, named_heads
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -80,14 +80,14 @@ def _groups(trees: Sequence[Tree], n_tokens: int) -> Iterator[list[Tree]]:
 def _measure(trees: Sequence[Tree], runs: int) -> dict[str, float]:
     """Return the seconds of each step on one Doc, each the minimum over all runs."""
     doc = _doc(trees)
-    sentences, rules = split_sentences(doc), heads_field(HeadRules.from_name("en"))
+    sentences, heads = split_sentences(doc), named_heads(HeadRules.from_name("en"))
 
     def attach() -> None:
         clear_trees(doc)
         for sentence, tree in zip(sentences, trees, strict=True):
             value = encode(
                 tree, sentence.char_starts, sentence.char_ends, origin=sentence.start_char, score=-41.25,
-                source="beam", more=[rules(tree.arrays)],
+                source="beam", more=[heads],
             )  # fmt: skip
             write_tree(doc, sentence.start_char, sentence.end_char, value)
 

@@ -13,8 +13,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 from spacy.util import find_available_port, is_in_jupyter, registry
 
-from spacy_incparse.documents.extensions import doc_trees, span_tree
-from spacy_incparse.documents.word_measures import token_measures
+from spacy_incparse.documents.extensions import doc_trees, span_tree, token_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.trees.tree import Tree

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
 from spacy_incparse.documents.doc_tree import DocTree, doc_parses
-from spacy_incparse.documents.storage import ATTRIBUTE, AnchoredTree, anchored_tree_over, anchored_trees
-from spacy_incparse.documents.word_measures import register_measures, token_measures
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.storage import (
+    ATTRIBUTE,
+    MEASURES,
+    AnchoredTree,
+    anchored_tree_over,
+    anchored_trees,
+    keys,
+    user_data,
+)
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.generative.measures import WordMeasures, joined, measuring_parser
+
+_VERSION = 1  # of stored measures
+_DIGITS = 6  # decimal places of values in bits
 
 
 def doc_trees(doc: Doc) -> tuple[DocTree, ...]:
@@ -59,11 +72,68 @@ def token_tree_path(token: Token) -> tuple[DocTree, ...]:
     return tuple(DocTree(token.doc, found, i) for i in found.path_to(token.idx, token.idx + len(token)))
 
 
+def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
+    """Return the string that stores the measures of a sentence's words.
+
+    tags: the tags used in parsing. name: the name of the parser's component. Raises IncparseError if the parser is not
+    generative.
+    """
+    found = measuring_parser(parser, name).measures(sentence.words, tags)
+    origin = sentence.start_char
+    stored = {
+        "version": _VERSION,
+        "starts": [start - origin for start in sentence.char_starts],
+        "ends": [end - origin for end in sentence.char_ends],
+        "rows": [
+            [round(value, _DIGITS) if isinstance(value, float) else value for value in vars(word).values()]
+            for word in found
+        ],
+    }
+    return json.dumps(stored, separators=(",", ":"))
+
+
+def token_measures(token: Token) -> WordMeasures | None:
+    """Return the measures of a token; None for whitespace, and for tokens not made of whole words of one sentence.
+
+    A token merged from several words has their joint measures; a token split from a word has none. Raises IncparseError
+    if the token was not measured: measures come from a component `incparse` with a generative model and the setting
+    `measures = true`.
+    """
+    if token.is_space:
+        return None
+    start, end = token.idx, token.idx + len(token)
+    is_measured = False
+    for key in keys(token.doc, MEASURES):
+        is_measured = is_measured or (key[2] < end and start < key[3])
+        if key[2] <= start and end <= key[3]:
+            stored = _decode(user_data(token.doc)[key])
+            bounds = zip(stored["starts"], stored["ends"], strict=True)
+            inside = [i for i, (s, e) in enumerate(bounds) if start <= key[2] + s and key[2] + e <= end]
+            if inside:
+                return joined([WordMeasures(*stored["rows"][i]) for i in inside])
+    if is_measured:
+        return None
+    raise IncparseError(
+        f"{token.text!r} has no measures: parse with a generative model and its component's setting "
+        f"measures = true, such as spacy_incparse.load('en_generative')"
+    )
+
+
+def _decode(value: str) -> dict[str, Any]:
+    try:
+        stored = json.loads(value)
+        if stored["version"] == _VERSION:
+            return stored
+    except (ValueError, TypeError, KeyError) as error:
+        raise IncparseError(f"the stored measures are damaged: {error}") from None
+    raise IncparseError(f"the stored measures have version {stored['version']}, this program reads {_VERSION}")
+
+
 def register_extensions() -> None:
     """Register the attributes; if a name is already taken, keep the existing attribute and warn."""
-    register_measures()
-    if not Span.has_extension(ATTRIBUTE):
-        Span.set_extension(ATTRIBUTE, default=None)
+    for name in (ATTRIBUTE, MEASURES):  # so that spaCy keeps the strings when it splits or joins Docs
+        if not Span.has_extension(name):
+            Span.set_extension(name, default=None)
     getters: tuple[tuple[Any, str, Callable], ...] = (
         (Doc, "trees", doc_trees),
         (Span, "tree", span_tree),

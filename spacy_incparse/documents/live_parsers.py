@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 from zlib import crc32
@@ -14,7 +15,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.parsing.parse import Input, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
-from spacy_incparse.trees.codec import MAKER, TEMPERATURE, analysis_field, heads_field
+from spacy_incparse.trees.codec import MAKER, TEMPERATURE, analysis_field, heads_field, named_heads
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
@@ -45,7 +46,7 @@ class ConfiguredParser:
     ):
         self.model_parser, self.tagger, self.nbest, self.maker = model_parser, tagger, nbest, maker
         self.parser = model_parser.with_search(**search) if search else model_parser
-        self._heads = heads_field(model_parser.heads)
+        self._heads = named_heads(model_parser.heads)
 
     @cached_property
     def nbest_search(self) -> NBestSearch:
@@ -64,8 +65,14 @@ class ConfiguredParser:
 
     def inputs_of(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[Input]:
         """Return what `parse` takes, with the tagger's tags, or with `use_given` the words' own where they have any."""
-        untagged = [s.words for s in sentences if not (use_given and all(s.tags))]
-        guesses = iter(self._own_tags(untagged) if untagged else ())
+        untagged = [s for s in sentences if not all(s.tags)] if use_given else sentences
+        words, request = list(map(attrgetter("words"), untagged)), self.parser.tag_request
+        if request is None:
+            guesses: Iterator[Tags] = ([None] * len(one) for one in words)
+        elif self.tagger is None:
+            guesses = ([UNKNOWN_TAG] * len(one) for one in words)
+        else:
+            guesses = iter(self.tagger.candidate_tags(words, *request) if words else ())
         found: list[Input] = []
         for s in sentences:
             tags: Tags = s.tags if use_given and all(s.tags) else next(guesses)
@@ -74,32 +81,22 @@ class ConfiguredParser:
             found.append((s.words, tags, s.constraints))
         return found
 
-    def _own_tags(self, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
-        request = self.parser.tag_request
-        if request is None:
-            return [[None] * len(words) for words in sentences]
-        if self.tagger is None:
-            return [[UNKNOWN_TAG] * len(words) for words in sentences]
-        return self.tagger.candidate_tags(sentences, *request)
-
     def heads_field(self, tree: Tree) -> str:
         """Return the field that stores the heads of a tree."""
-        return self._heads(tree.arrays)
+        return self._heads or heads_field(tree.arrays, self.model_parser.heads)
 
-    def fields(self, parse: Parse, given: Input) -> list[str]:
-        """Return all fields for the parser's own analysis of a sentence."""
+    def fields(self, parse: Parse, given: Input | None = None, others: Sequence[Parse] = ()) -> list[str]:
+        """Return all fields for an analysis that is stored, with others if `nbest` asks for them.
+
+        given: what was parsed, to search for the others.
+        """
+        fields = [self._heads or self.heads_field(parse.tree)]
+        if self.maker:
+            fields.append(MAKER + self.maker)
         if self.nbest < 2 or parse.source == "flat":
-            return self.own_fields(parse.tree)
-        return self.with_others(parse, self.nbest_search.beside(parse, *given, n=self.nbest)[1:])
-
-    def own_fields(self, tree: Tree) -> list[str]:
-        """Return the fields for a tree that is stored alone."""
-        heads = self.heads_field(tree)
-        return [heads, MAKER + self.maker] if self.maker else [heads]
-
-    def with_others(self, parse: Parse, others: Sequence[Parse]) -> list[str]:
-        """Return all fields for an analysis that is stored with others."""
-        fields = self.own_fields(parse.tree)
+            return fields
+        if given is not None:
+            others = self.nbest_search.beside(parse, *given, n=self.nbest)[1:]
         if self.temperature is not None:
             fields.append(f"{TEMPERATURE}{self.temperature:.6g}")
         return fields + [analysis_field(other.tree, other.score, self.heads_field(other.tree)) for other in others]

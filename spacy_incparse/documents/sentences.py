@@ -1,18 +1,21 @@
-"""The sentences of a Doc in the form that the parser needs: words with their positions in the text."""
+"""The sentences of a Doc as the parser needs them: words with their positions in the text, tags and constraints."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import srsly
 from spacy.attrs import IDX, IS_SPACE, LENGTH, ORTH, SENT_START, TAG
-from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from spacy_incparse.parsing.parse import Constraint
+
+SPAN = struct.Struct(">QQQllll")  # as spaCy stores a span: id, kb_id, label, tokens, characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,55 +38,28 @@ def has_sentence_bounds(doc: Doc) -> bool:
     return len(doc) < 2 or doc.has_annotation("SENT_START")
 
 
-class Texts(dict[int, str]):
-    """A cache of string id -> string, for the Docs of one batch. It is faster than the vocab and than Tokens."""
-
-    def __init__(self, strings: StringStore):
-        super().__init__()
-        self.strings = strings
-
-    def __missing__(self, key: int) -> str:
-        self[key] = text = self.strings[key]
-        return text
-
-
-def split_sentences(doc: Doc, texts: Texts | None = None) -> list[Sentence]:
+def split_sentences(doc: Doc) -> list[Sentence]:
     """Return the sentences that have words, in order; a Doc without sentence boundaries is one sentence.
 
-    The time is linear in the length of the Doc. `texts` may be shared by Docs of the same vocab.
+    The time is linear in the length of the Doc.
     """
     if not len(doc):
         return []
-    table = _TokenTable(doc, Texts(doc.vocab.strings) if texts is None else texts)
-    bounds = [*table.firsts, len(doc)]
-    spans = pairwise(bounds)
-    sentences = (table.sentence(first, behind) for first, behind in spans)
-    return [sentence for sentence in sentences if sentence.words]
-
-
-class _TokenTable:
-    """The columns of a Doc's tokens, read at once."""
-
-    def __init__(self, doc: Doc, texts: Texts):
-        ids = doc.to_array([SENT_START, IS_SPACE, IDX, LENGTH, TAG, ORTH])
-        columns = ids[:, :4].astype(np.int64)
-        self.char_starts: list[int] = columns[:, 2].tolist()
-        self.char_ends: list[int] = (columns[:, 2] + columns[:, 3]).tolist()
-        self.firsts: list[int] = [0, *(np.flatnonzero(columns[1:, 0] == 1) + 1).tolist()]
-        self.spaces: list[int] | None = columns[:, 1].tolist() if columns[:, 1].any() else None
-        self.words = [texts[orth] for orth in ids[:, 5].tolist()]
-        self.tags = [texts[tag] for tag in ids[:, 4].tolist()] if ids[:, 4].any() else [""] * len(doc)
-
-    def sentence(self, first: int, behind: int) -> Sentence:
-        """Return the sentence with the tokens from `first` up to but not including `behind`."""
-        span = self.char_starts[first], self.char_ends[behind - 1]
-        columns: tuple[list, ...] = (self.words, self.tags, self.char_starts, self.char_ends)
-        if self.spaces is None or not any(self.spaces[first:behind]):
-            words, tags, starts, ends = [column[first:behind] for column in columns]
-            return Sentence(*span, range(first, behind), words, tags, starts, ends)
-        tokens = [i for i in range(first, behind) if not self.spaces[i]]
-        words, tags, starts, ends = [[column[i] for i in tokens] for column in columns]
-        return Sentence(*span, tokens, words, tags, starts, ends)
+    ids, text = doc.to_array([SENT_START, IS_SPACE, IDX, LENGTH, TAG, ORTH]), doc.vocab.strings.__getitem__
+    is_first, spaces, starts, lengths = ids[:, :4].astype(np.int64).T
+    words = list(map(text, ids[:, 5].tolist()))
+    tags = list(map(text, ids[:, 4].tolist())) if ids[:, 4].any() else [""] * len(doc)
+    char_starts, char_ends, are_spaces = starts.tolist(), (starts + lengths).tolist(), spaces.tolist()
+    sentences = []
+    for i, behind in pairwise([0, *(np.flatnonzero(is_first[1:] == 1) + 1).tolist(), len(doc)]):
+        of_words: Any = words[i:behind], tags[i:behind], char_starts[i:behind], char_ends[i:behind]
+        tokens: Sequence[int] = range(i, behind)
+        if 1 in are_spaces[i:behind]:
+            tokens = [k for k in tokens if not are_spaces[k]]
+            of_words = tuple([column[k - i] for k in tokens] for column in of_words)
+        if tokens:
+            sentences.append(Sentence(char_starts[i], char_ends[behind - 1], tokens, *of_words))
+    return sentences
 
 
 def write_tags(doc: Doc, tagged: Iterable[tuple[Sentence, Sequence[str]]]) -> None:
@@ -97,3 +73,40 @@ def write_tags(doc: Doc, tagged: Iterable[tuple[Sentence, Sequence[str]]]) -> No
         where = slice(words.start, words.stop) if isinstance(words, range) else words
         column[where] = np.fromiter(map(doc.vocab.strings.add, tags), np.uint64, len(tags))
     doc.from_array([TAG], column)
+
+
+def constrained(
+    doc: Doc, sentences: Sequence[Sentence], required_key: str | None, forbidden_key: str | None
+) -> tuple[list[Sentence], list[str]]:
+    """Return sentences of a Doc with the constraints from its groups, and the texts that are no words of a sentence.
+
+    A span's label is the label of the phrase; an empty label stands for any. White space at a span's edges is ignored.
+    Spans are aligned with words by characters, because tokens may have been merged in the meantime.
+    """
+    starts = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_starts)}
+    ends = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_ends)}
+    found: list[list[Constraint]] = [[] for _ in sentences]
+    outside = []
+    for key, is_required in ((required_key, True), (forbidden_key, False)):
+        if key is None or key not in doc.spans:
+            continue
+        whole = doc.text
+        for packed in srsly.msgpack_loads(doc.spans[key].to_bytes())["spans"]:
+            _, _, label, _, _, start, end = SPAN.unpack(packed)
+            text = whole[start:end].lstrip()
+            first, last = starts.get(end - len(text)), ends.get(end - len(text) + len(text.rstrip()))
+            if first is None or last is None or first[0] != last[0]:
+                outside.append(text.rstrip())
+            else:
+                name = doc.vocab.strings[label] or None
+                found[first[0]].append(Constraint(first[1], last[1] + 1, name, is_required))
+    pairs = zip(sentences, found, strict=True)
+    return [replace(one, constraints=tuple(here)) if here else one for one, here in pairs], outside
+
+
+def shown(constraints: Iterable[Constraint], words: Sequence[str]) -> str:
+    """Return a description of constraints for a message: the label and words of each."""
+    return ", ".join(
+        f"{'' if is_required else 'no '}{label or 'phrase'} over {' '.join(words[start:end])!r}"
+        for start, end, label, is_required in constraints
+    )

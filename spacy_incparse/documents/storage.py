@@ -12,17 +12,19 @@ selection of spans is not mistaken for a whole mirror. JSON keeps no ids; there,
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+import srsly
+from spacy.attrs import IDX
 from spacy.tokens import Doc, Span, SpanGroup
 
 from spacy_incparse.documents.live_parsers import mirror_names
-from spacy_incparse.documents.sentences import Sentence, split_sentences
-from spacy_incparse.documents.span_groups import MirrorGroup
+from spacy_incparse.documents.sentences import SPAN, Sentence, split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import lowest_common
 from spacy_incparse.trees.builder import tree_of_phrases
@@ -31,16 +33,22 @@ from spacy_incparse.trees.export import checked_spans
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
-ATTRIBUTE = "incparse"
+ATTRIBUTE, MEASURES = "incparse", "incparse_measures"  # names of Span attributes
 MARK = "incparse"  # the id of a span in a mirror is this mark, a colon and the number of phrases in the sentence
 
 Key = tuple[str, str, int, int]
 Stored = tuple[int, int, str]  # start and end character of a sentence, and the string that stores its tree
 
 
-def write_tree(doc: Doc, start_char: int, end_char: int, value: str) -> None:
-    """Store the string from `trees.codec.encode` as the tree of the sentence at these characters of the Doc."""
-    user_data(doc)[key_of(start_char, end_char)] = value
+def write_tree(doc: Doc, start_char: int, end_char: int, value: str, measures: str | None = None) -> None:
+    """Store the string from `trees.codec.encode` as the tree of the sentence at these characters of the Doc.
+
+    measures: the string with the measures of its words.
+    """
+    data: dict[Any, Any] = doc.user_data  # spaCy declares its keys as str, but uses tuples
+    data["._.", ATTRIBUTE, start_char, end_char] = value
+    if measures is not None:
+        data["._.", MEASURES, start_char, end_char] = measures
 
 
 def key_of(start_char: int, end_char: int) -> Key:
@@ -48,10 +56,10 @@ def key_of(start_char: int, end_char: int) -> Key:
     return "._.", ATTRIBUTE, start_char, end_char
 
 
-def keys(doc: Doc) -> list[Key]:
-    """Return the keys of all trees stored on the Doc, in arbitrary order."""
+def keys(doc: Doc, attribute: str = ATTRIBUTE) -> list[Key]:
+    """Return the keys of all trees, or of all `MEASURES`, that are stored on the Doc, in arbitrary order."""
     return [
-        key for key in user_data(doc) if isinstance(key, tuple) and key[:2] == ("._.", ATTRIBUTE) and None not in key
+        key for key in user_data(doc) if isinstance(key, tuple) and key[:2] == ("._.", attribute) and None not in key
     ]
 
 
@@ -61,10 +69,13 @@ def user_data(doc: Doc) -> dict[Any, Any]:
 
 
 def clear_trees(doc: Doc) -> None:
-    """Remove all trees from the Doc, and the groups of `doc.spans` that mirror them."""
-    for key in keys(doc):
-        del user_data(doc)[key]
-    remove_mirrors(doc)
+    """Remove all trees and measures from the Doc, and the groups of `doc.spans` that mirror trees."""
+    data: dict[Any, Any] = doc.user_data
+    for key in list(data):
+        if isinstance(key, tuple) and key[:2] in (("._.", ATTRIBUTE), ("._.", MEASURES)) and None not in key:
+            del data[key]
+    if doc.spans:
+        remove_mirrors(doc)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +203,69 @@ def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
     if span is None or start_char < span.start_char or span.end_char < end_char:
         return None
     return span.text[start_char - span.start_char : end_char - span.start_char]
+
+
+class MirrorGroup(SpanGroup):
+    """A SpanGroup that survives `doc.retokenize()`.
+
+    spaCy's own groups keep the original token indices of their spans, so that after a merge they cover other tokens or
+    raise IndexError. This class realigns the spans by their characters and drops those that begin or end inside a
+    token.
+    """
+
+    def __init__(self, doc: Doc, *, name: str = "", attrs: dict[str, Any] | None = None, spans: Any = ()):
+        super().__init__(doc, name=name, attrs=attrs or {}, spans=list(spans))
+        self._tokens: np.ndarray | None = doc.to_array(IDX)  # the tokens that the indices refer to
+
+    @classmethod
+    def of(cls, group: SpanGroup) -> MirrorGroup:
+        """Return a copy of a group, whose token indices may already be outdated by a merge."""
+        copy = cls(group.doc).from_bytes(SpanGroup.to_bytes(group))
+        copy.attrs = dict(group.attrs)
+        return copy
+
+    def __len__(self) -> int:
+        return self._fitted().__len__()
+
+    def __getitem__(self, index: int) -> Span:
+        return self._fitted().__getitem__(index)
+
+    def __iter__(self) -> Iterator[Span]:
+        group = self._fitted()
+        return (group.__getitem__(i) for i in range(group.__len__()))
+
+    def __setitem__(self, index: int, span: Span) -> None:
+        self._fitted().__setitem__(index, span)
+
+    def to_bytes(self) -> bytes:
+        """Return the group as bytes, which spaCy loads as a plain SpanGroup."""
+        return self._fitted().to_bytes()
+
+    def from_bytes(self, data: bytes) -> MirrorGroup:
+        """Load the spans of another group."""
+        super().from_bytes(data)
+        self._tokens = None
+        return self
+
+    def copy(self, doc: Doc | None = None) -> MirrorGroup:
+        """Return a copy, optionally on another Doc with the same text."""
+        return MirrorGroup.of(self._fitted().copy(doc))
+
+    def _fitted(self) -> Any:
+        """Realign the spans with the current tokens, and return the SpanGroup methods of this group."""
+        tokens = self.doc.to_array(IDX)
+        if self._tokens is None or not np.array_equal(tokens, self._tokens):
+            attrs = self.attrs
+            group = srsly.msgpack_loads(super().to_bytes())
+            moved = []
+            for *ids, _, _, start_char, end_char in map(SPAN.unpack, group["spans"]):
+                span = self.doc.char_span(start_char, end_char)
+                if span is not None:
+                    moved.append(SPAN.pack(*ids, span.start, span.end, start_char, end_char))
+            group["spans"] = moved
+            super().from_bytes(srsly.msgpack_dumps(group))
+            self.attrs, self._tokens = attrs, tokens
+        return super()
 
 
 def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) -> None:

@@ -11,10 +11,9 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.extensions import measure_sentence, register_extensions
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.documents.word_measures import measure_sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import kinds
 from spacy_incparse.parsing.parser import Parser, Session

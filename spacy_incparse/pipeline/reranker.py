@@ -19,8 +19,16 @@ from spacy.vocab import Vocab
 from spacy_incparse.documents.doc_tree import forget_confidences
 from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
 from spacy_incparse.documents.sentences import Sentence, write_tags
-from spacy_incparse.documents.storage import Key, key_of, keys, mirror_trees, remove_mirrors, user_data, write_tree
-from spacy_incparse.documents.word_measures import clear_measures
+from spacy_incparse.documents.storage import (
+    MEASURES,
+    Key,
+    key_of,
+    keys,
+    mirror_trees,
+    remove_mirrors,
+    user_data,
+    write_tree,
+)
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Input, Parse
 from spacy_incparse.pipeline.model import RerankerModel, check_source, is_being_loaded
@@ -281,10 +289,8 @@ class IncParserReranker(TrainedPipe):
         """Remove the trees of sentences that the Doc no longer has, which the parser would have removed."""
         others = set(keys(doc)).difference(_key(item.sentence) for item in chosen)
         others = others.difference(map(_key, self.parser.sentences_of(doc))) if others else others
-        for key in others:
+        for key in [*others, *keys(doc, MEASURES)] if others else ():
             del user_data(doc)[key]
-        if others:
-            clear_measures(doc)
 
     @property
     def _is_alone(self) -> bool:
@@ -368,6 +374,4 @@ class RerankedParser(ConfiguredParser):
 
     def list_fields(self, parses: Sequence[Parse], probability: float) -> list[str]:
         """Return all fields for the first of a sentence's reranked analyses, which has this probability."""
-        chosen, others = parses[0], parses[1 : self.nbest]
-        fields = self.with_others(chosen, others) if self.nbest > 1 else self.own_fields(chosen.tree)
-        return [*fields, f"{PROBABILITY}{probability:.6g}"]
+        return [*self.fields(parses[0], others=parses[1 : self.nbest]), f"{PROBABILITY}{probability:.6g}"]

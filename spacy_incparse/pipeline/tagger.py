@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences, write_tags
+from spacy_incparse.documents.sentences import Sentence, split_sentences, write_tags
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.model import TaggerModel, check_source
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe
@@ -80,8 +80,7 @@ class IncParserTagger(TrainedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
         """Return the sentences of each Doc with their tags, without modifying the Docs."""
         tagger = self._tagger()
-        texts = Texts(self.vocab.strings)
-        by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+        by_doc = [split_sentences(doc) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
         try:
             tags = tagger.tag_batch([sentence.words for sentence in sentences])

@@ -19,10 +19,15 @@ from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
 from spacy_incparse.documents.noun_chunks import use_tree_chunks
-from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences, write_tags
-from spacy_incparse.documents.span_groups import constrained, shown
+from spacy_incparse.documents.sentences import (
+    Sentence,
+    constrained,
+    has_sentence_bounds,
+    shown,
+    split_sentences,
+    write_tags,
+)
 from spacy_incparse.documents.storage import clear_trees, mirror_trees, write_tree
-from spacy_incparse.documents.word_measures import clear_measures, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import check_search
 from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, flat_tree
@@ -176,8 +181,7 @@ class TreePipe(TrainedPipe):
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with the constraints from its span groups."""
-        texts = Texts(self.vocab.strings)
-        return [self._constrained(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+        return [self._constrained(doc) for doc in docs]
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc."""
@@ -214,13 +218,10 @@ class TreePipe(TrainedPipe):
         """Store the trees that `predict` returned on the Docs, replacing existing trees."""
         for doc, parsed in zip(docs, scores, strict=True):
             clear_trees(doc)
-            clear_measures(doc)
             if self.noun_chunks:
                 use_tree_chunks(doc)  # created with another vocab, or before the component
             for item in parsed:
-                write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
-                if item.measures is not None:
-                    write_measures(doc, item.sentence, item.measures)
+                write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored, item.measures)
             if self.set_tags and parsed:
                 write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
@@ -289,8 +290,8 @@ class TreePipe(TrainedPipe):
         """Yield the gold trees of parsed examples with their sentences, which have no constraints from the examples."""
         return gold_with_sentences(examples)
 
-    def _constrained(self, doc: Doc, texts: Texts | None) -> list[Sentence]:
-        sentences = split_sentences(doc, texts)
+    def _constrained(self, doc: Doc) -> list[Sentence]:
+        sentences = split_sentences(doc)
         if self.required_key is None and self.forbidden_key is None:
             return sentences
         sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
@@ -319,7 +320,11 @@ class TreePipe(TrainedPipe):
                 self._warn_once("error", f"{what}: {' '.join(one.words[:8])!r}")
                 flat = [tag or UNKNOWN_TAG for tag in one.tags]
                 tree = flat_tree(one.words, flat)
-                parsed.append(ParsedSentence(one, flat, _encode(tree, one, None, "flat", decoder.own_fields(tree))))
+                parsed.append(
+                    ParsedSentence(
+                        one, flat, _encode(tree, one, None, "flat", decoder.fields(Parse(tree, 0.0, "flat")))
+                    )
+                )
         for item in parsed:
             if item.unmet:
                 what = f"no tree was found with {shown(item.unmet, item.sentence.words)}"

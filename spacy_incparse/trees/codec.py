@@ -70,7 +70,7 @@ def encode(
     `origin` is the offset of the sentence's first character. `source` is a value of `SOURCES`. `more` are further
     fields, strings without "|".
     """
-    arrays = tree.root.arrays
+    arrays = tree.arrays
     if not len(arrays.words) == len(char_starts) == len(char_ends):
         raise ValueError(f"{len(arrays.words)} leaves, but offsets of {len(char_starts)} and {len(char_ends)}")
     nodes = spell_nodes(arrays.labels, arrays.sizes)
@@ -158,12 +158,14 @@ def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[Store
     return found
 
 
-def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
-    """Return a function that returns a tree's field for these rules, such as "h=en" or "h=1,0,2"."""
-    for name in NAMES:
-        if rules == _named_rules(name):
-            return lambda arrays: HEADS + name
-    return lambda arrays: HEADS + ",".join(map(str, head_children(arrays, rules)))
+def named_heads(rules: HeadRules) -> str:
+    """Return the field for rules of the package, such as "h=en", which is the same for all trees; "" for others."""
+    return next((HEADS + name for name in NAMES if rules == _named_rules(name)), "")
+
+
+def heads_field(arrays: TreeArrays, rules: HeadRules) -> str:
+    """Return the field with the heads of a tree by any rules, such as "h=1,0,2"."""
+    return HEADS + ",".join(map(str, head_children(arrays, rules)))
 
 
 def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:

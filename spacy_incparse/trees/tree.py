@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, overload
 
 from spacy_incparse.errors import IncparseError
@@ -108,8 +109,9 @@ class Tree:
     @property
     def tags(self) -> tuple[str, ...]:
         """The labels of the POS nodes under the node, one per word."""
-        arrays = self._arrays
-        return tuple(arrays.labels[leaf] for leaf in arrays.leaves[self.start : self.end])
+        arrays, first = self._arrays, self._index
+        nodes = slice(first, first + arrays.sizes[first])
+        return tuple(compress(arrays.labels[nodes], map((1).__eq__, arrays.sizes[nodes])))
 
     @property
     def size(self) -> int:

@@ -8,8 +8,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 import spacy_incparse
-from spacy_incparse.documents.sentences import split_sentences
-from spacy_incparse.documents.span_groups import constrained
+from spacy_incparse.documents.sentences import constrained, split_sentences
 from spacy_incparse.errors import ConfigError
 
 TEXT = "They watched the ship with binoculars. It rained."
