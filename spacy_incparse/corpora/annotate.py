@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from spacy_incparse.corpora.output import FAILED, OutputFolder
+import srsly
+
 from spacy_incparse.corpora.readers import Fields, InputFile, find_reader, read_files, reader_of
 from spacy_incparse.corpora.records import (
+    FAILED,
     SHARD_CHARS,
+    TOTALS,
     Counts,
+    OutputFolder,
     Shard,
     ShardRecord,
     Unreadable,
     file_hash,
     folder_hash,
     split,
-)
+)  # fmt: skip
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
@@ -71,11 +75,6 @@ class Job:
             "versions": {name: version(name) for name in packages},
         }
 
-    def shards(self) -> Iterator[Shard]:
-        """Yield the shards of the corpus; they depend on nothing but the input and the settings."""
-        items = read_files(self.files, find_reader(self.reader), self.fields)
-        return split(items, self.shard_chars)
-
 
 # Has workers annotate shards, as `run_in_workers` does: prepare, shards, on_killed -> shards with their records.
 RunWorkers = Callable[..., Iterator[tuple[Shard, ShardRecord]]]
@@ -102,7 +101,7 @@ def annotate(job: Job, run_workers: RunWorkers, progress: Callable[..., object],
             if not n_shards:
                 raise IncparseError("the input has no documents")
             if not totals.documents:
-                failed = folder.first_failed()
+                failed: Any = next(iter(srsly.read_jsonl(min((folder.path / FAILED).glob("*.jsonl")))))
                 raise IncparseError(
                     f"no document could be annotated; the first, {failed['id']}: {' '.join(failed['reason'].split())}. "
                     f"All of them ({totals.failed:,}) are in {folder.path / FAILED} with the reasons: mend the cause, "
@@ -135,7 +134,7 @@ def _records(job: Job, run_workers: RunWorkers) -> Iterator[tuple[int, ShardReco
         found.clear()
         yield shard.n_bytes, record, True
     yield from found
-    if given_up:
+    if given_up.shards:
         for shard, record in run_workers(prepare, iter(given_up.without_killers(try_out))):
             yield shard.n_bytes, record, True
 
@@ -150,13 +149,14 @@ def _worker(job: Job, method: str) -> Callable[[Shard], ShardRecord]:
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:
     """Yield the shards that are not finished; call `on_finished` with the others and their records.
 
+    The shards depend on nothing but the input and the settings.
     From the first one on, the folder does not say any longer that the corpus is complete.
     """
     folder = OutputFolder(job.output)
-    for shard in job.shards():
+    for shard in split(read_files(job.files, find_reader(job.reader), job.fields), job.shard_chars):
         record = folder.finished(shard)
         if record is None:
-            folder.remove_totals()
+            (folder.path / TOTALS).unlink(missing_ok=True)
             yield shard
         else:
             on_finished(shard, record)
@@ -166,45 +166,43 @@ MOST_SHARDS = 3  # that may be given up before as many are finished: more speak 
 REASON = "each worker process that parsed it ended"
 
 
+@dataclass
 class GivenUp:
     """The shards of a corpus that killed all their workers."""
 
-    def __init__(self) -> None:
-        self.n_finished = 0  # of the other shards, in this run or an earlier one
-        self._shards: list[tuple[Shard, IncparseError]] = []
+    n_finished: int = 0  # of the other shards, in this run or an earlier one
+    shards: list[tuple[Shard, IncparseError]] = field(default_factory=list)
 
     def note(self, shard: Shard, error: IncparseError) -> None:
         """Note a shard. Raises its error if there are too many of them."""
-        self._shards.append((shard, error))
-        if len(self._shards) > max(MOST_SHARDS, self.n_finished):
+        self.shards.append((shard, error))
+        if len(self.shards) > max(MOST_SHARDS, self.n_finished):
             raise error
 
-    def __bool__(self) -> bool:
-        return bool(self._shards)
-
-    def without_killers(self, try_out: Callable[[Iterator[Shard], OnKilled], None]) -> Sequence[Shard]:
+    def without_killers(self, try_out: Callable[[Iterator[Shard], OnKilled], None]) -> list[Shard]:
         """Return the shards without the documents that kill workers alone, too, which are put aside with the reason.
 
         try_out: runs shards, and calls the function with those that kill all their workers. Raises IncparseError if
         these are all documents of the corpus.
         """
-        killers = {shard.first for shard, _ in self._shards if len(shard.items) == 1}
+        killers = {shard.first for shard, _ in self.shards if len(shard.items) == 1}
         single = [
             Shard(shard.number, number, (item,), 0)
-            for shard, _ in self._shards
+            for shard, _ in self.shards
             if len(shard.items) > 1
             for number, item in enumerate(shard.items, start=shard.first)
         ]
         if single:
             try_out(iter(single), lambda document, _: killers.add(document.first))
-        if not self.n_finished and len(killers) == sum(len(shard.items) for shard, _ in self._shards):
-            raise self._shards[0][1]
-        return [_put_aside(shard, killers) for shard, _ in self._shards]
-
-
-def _put_aside(shard: Shard, killers: set[int]) -> Shard:
-    items = (
-        Unreadable(item.id, item.file, REASON) if number in killers else item
-        for number, item in enumerate(shard.items, start=shard.first)
-    )
-    return replace(shard, items=tuple(items))
+        if not self.n_finished and len(killers) == sum(len(shard.items) for shard, _ in self.shards):
+            raise self.shards[0][1]
+        return [
+            replace(
+                shard,
+                items=tuple(
+                    Unreadable(item.id, item.file, REASON) if number in killers else item
+                    for number, item in enumerate(shard.items, start=shard.first)
+                ),
+            )
+            for shard, _ in self.shards
+        ]

@@ -33,33 +33,20 @@ class InputFile:
     """A file of a corpus, and how many of its bytes have been read."""
 
     def __init__(self, path: Path):
-        self.path, self.name = path, _printable(path.as_posix())
-        self.position = 0
+        self.path, self.name, self.size, self.position = path, _printable(path.as_posix()), path.stat().st_size, 0
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of the unpacked file, with their line ends."""
         return whole_lines(self._lines())
 
     def _lines(self) -> Iterator[bytes]:
-        with self._opened() as (raw, file):
+        with self.opened() as (raw, file):
             for line in file:
                 self.position = self.position + len(line) if file is raw else raw.tell()
                 yield line
 
-    def read(self) -> bytes:
-        """Return the unpacked content."""
-        with self._opened() as (_, file):
-            data = file.read()
-        self.position = self.size
-        return data
-
-    @property
-    def size(self) -> int:
-        """Its size on disk."""
-        return self.path.stat().st_size
-
     @contextmanager
-    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    def opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """Open the file as it is, and unpacked; gzip, bzip2 and xz are recognised by content."""
         with self.path.open("rb") as raw:
             start = raw.peek(max(map(len, _UNPACK)))
@@ -92,8 +79,8 @@ def input_files(paths: Sequence[str], suffixes: Collection[str], *, any_suffix: 
         for file in files:
             if not any_suffix and _kind_suffix(file) not in suffixes:
                 raise IncparseError(
-                    f"{file}: what it contains cannot be told from its name: say it with --input-format text, lines, "
-                    f"..."
+                    f"{file}: what it contains cannot be told from its name: say it with --input-format text, "
+                    f"lines, ..."
                 )
             if found.setdefault(file.resolve(), file) is not file:
                 raise IncparseError(
@@ -149,6 +136,7 @@ def _decoded(data: bytes, name: str, file: str) -> str | Unreadable:
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # only an escape can be half a pair: the line itself is valid UTF-8
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -166,40 +154,39 @@ class Reader:
 
 def read_text(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield the file as one document, whose id is its name."""
-    text = _decoded(file.read(), file.name, file.name)
+    with file.opened() as (_, unpacked):
+        text = _decoded(unpacked.read(), file.name, file.name)
+    file.position = file.size
     yield Document(file.name, file.name, text) if isinstance(text, str) else text
 
 
 def read_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield each line as a document, unless it is blank; ids are FILE:LINE."""
-    for number, text in _lines(file):
-        if isinstance(text, Unreadable):
-            yield text
-        else:
-            yield Document(f"{file.name}:{number}", file.name, text.rstrip("\r\n"))
+    for name, text in _lines(file):
+        yield text if isinstance(text, Unreadable) else Document(name, file.name, text.rstrip("\r\n"))
 
 
 def read_json_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield the object on each line as a document; fields other than the text and the id are kept."""
-    for number, text in _lines(file):
-        yield text if isinstance(text, Unreadable) else _json_document(text, number, file.name, fields)
+    for name, text in _lines(file):
+        yield text if isinstance(text, Unreadable) else _json_document(text, name, file.name, fields)
 
 
-def _lines(file: InputFile) -> Iterator[tuple[int, str | Unreadable]]:
-    """Yield the lines that are not blank, or what cannot be decoded, with their numbers from 1."""
+def _lines(file: InputFile) -> Iterator[tuple[str, str | Unreadable]]:
+    """Yield the lines that are not blank, or what cannot be decoded, each after its name, which is FILE:LINE."""
     for number, line in enumerate(file.lines(), start=1):
-        text = _decoded(line, f"{file.name}:{number}", file.name)
+        name = f"{file.name}:{number}"
+        text = _decoded(line, name, file.name)
         if isinstance(text, Unreadable) or (text and not text.isspace()):
-            yield number, text
+            yield name, text
 
 
-def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
-    name = f"{file}:{number}"
+def _json_document(line: str, name: str, file: str, fields: Fields) -> Item:
     try:
         content = _loaded_json(line)
     except ValueError as error:
         return Unreadable(name, file, f"the line is not JSON: {error}")
-    if _SURROGATE.search(line) and not all(map(_is_encodable, _strings(content))):
+    if _SURROGATE.search(line) and any(map(_HALF.search, _strings(content))):
         return Unreadable(name, file, "half a surrogate pair is no character: write both halves")
     if not isinstance(content, dict):
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
@@ -207,13 +194,13 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
     if own_id is not None:
         name = own_id if isinstance(own_id, str) else _exact_json(own_id)
-    if text is not None and not isinstance(text, str):
+    if isinstance(text, str):
+        return Document(name, file, text, meta=_meta_json(content))
+    if text is not None:
         return Unreadable(name, file, f"{fields.text!r} is not a text: {_exact_json(text):.60}")
     if is_null:
         return Unreadable(name, file, f"{fields.text!r} is null")
-    if text is None:
-        return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
-    return Document(name, file, text, meta=_meta_json(content))
+    return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
 
 
 def _strings(content: Any) -> Iterator[str]:
@@ -229,52 +216,67 @@ def _strings(content: Any) -> Iterator[str]:
             remaining += one
 
 
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 _COLUMNS = 10
 _NUMBER = re.compile(r"\d+([-.]\d+)?")  # of a word, a multiword token, or an empty node
 _Line = tuple[int, str]  # its number, from 1, and its text
 _Word = tuple[str, bool]  # the text, and whether a space follows
 
 
-def _blocks(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
-    """Yield the lines between blank lines. What is not UTF-8 is decoded with a mark, and found by `_document`."""
-    texts = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
-    for is_blank, block in groupby(enumerate(texts, start=1), lambda line: not line[1].strip()):
-        if not is_blank:
-            yield list(block)
+def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield the documents of a file; without `# newdoc`, each sentence is a document.
+
+    The id is that of `# newdoc id`, or else of `# sent_id`, or else FILE:LINE. A document with a malformed line is
+    unreadable as a whole.
+    """
+    # What is not UTF-8 is decoded with a mark, and found by `_document`.
+    lines = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in file.lines())
+    collected: list[list[_Line]] = []
+    name = ""  # of the document at hand; "" before the first `# newdoc`
+    for is_blank, block in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()):
+        if is_blank:
+            continue
+        sentence = list(block)
+        values = {}  # what follows the equals sign of a comment
+        for key in ("# newdoc", "# sent_id"):
+            comment = next((line for _, line in sentence if line.startswith(key)), None)
+            if comment is not None:
+                values[key] = _printable(comment.partition("=")[2].strip()) or f"{file.name}:{sentence[0][0]}"
+        if "# newdoc" in values:
+            if collected:
+                yield _document(collected, name, file.name)
+            collected, name = [sentence], values["# newdoc"]
+        elif name:
+            collected.append(sentence)
+        else:
+            yield _document([sentence], values.get("# sent_id", f"{file.name}:{sentence[0][0]}"), file.name)
+    if collected:
+        yield _document(collected, name, file.name)
 
 
-def _document(blocks: list[list[_Line]], name: str, file: str) -> Item:
-    words: list[_Word] = []
+def _document(sentences: list[list[_Line]], name: str, file: str) -> Item:
+    found: list[_Word] = []
     starts: list[bool] = []
     try:
-        for block in blocks:
-            sentence = list(_words(block))
-            words += sentence
-            starts += [i == 0 for i in range(len(sentence))]
+        for sentence in sentences:
+            found += _words(sentence)
+            starts += [i == 0 for i in range(len(found) - len(starts))]
     except ValueError as error:
         return Unreadable(name, file, str(error))
-    text = "".join(word + " " * has_space for word, has_space in words)
+    text = "".join(word + " " * has_space for word, has_space in found)
     checked = _decoded(text.encode("utf8", "surrogateescape"), name, file)
     if isinstance(checked, Unreadable):
         return checked
-    return Document(name, file, text, tuple(w for w, _ in words), tuple(s for _, s in words), tuple(starts))
+    return Document(name, file, text, tuple(w for w, _ in found), tuple(s for _, s in found), tuple(starts))
 
 
-def _words(block: list[_Line]) -> Iterator[_Word]:
+def _words(sentence: list[_Line]) -> Iterator[_Word]:
     """Yield the words of a sentence; the parts of a multiword token only if they are spelled as it is (do + n't)."""
-    numbered = [(number, _columns(number, line)) for number, line in block if not line.startswith("#")]
+    numbered = [(number, _columns(number, line)) for number, line in sentence if not line.startswith("#")]
     numbered = [(number, row) for number, row in numbered if "." not in row[0]]  # without empty nodes
     rows = [row for _, row in numbered]
     i = 0
     while i < len(rows):
+        shown, n_parts = [rows[i][1]], 0
         first, dash, last = rows[i][0].partition("-")
         if dash:
             n_parts = int(last) - int(first) + 1
@@ -282,13 +284,10 @@ def _words(block: list[_Line]) -> Iterator[_Word]:
             if not 0 < n_parts == len(parts):
                 number, (token, text, *_) = numbered[i]
                 raise ValueError(f"line {number}: the words of the token {token}, {text!r:.40}, are missing")
-            shown = parts if "".join(parts) == rows[i][1] else [rows[i][1]]
-            yield from ((part, False) for part in shown[:-1])
-            yield shown[-1], _has_space(rows[i])
-            i += 1 + n_parts
-        else:
-            yield rows[i][1], _has_space(rows[i])
-            i += 1
+            shown = parts if "".join(parts) == rows[i][1] else shown
+        yield from ((part, False) for part in shown[:-1])
+        yield shown[-1], "SpaceAfter=No" not in rows[i][-1].split("|")
+        i += 1 + n_parts
 
 
 def _columns(number: int, line: str) -> list[str]:
@@ -300,38 +299,6 @@ def _columns(number: int, line: str) -> list[str]:
     if not columns[1]:
         raise ValueError(f"line {number}: the word is missing")
     return columns
-
-
-def _has_space(columns: list[str]) -> bool:
-    return "SpaceAfter=No" not in columns[-1].split("|")
-
-
-def _value(comment: str) -> str:
-    """Return what follows the equals sign of a comment."""
-    return _printable(comment.partition("=")[2].strip())
-
-
-def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
-    """Yield the documents of a file; without `# newdoc`, each sentence is a document.
-
-    The id is that of `# newdoc id`, or else of `# sent_id`, or else FILE:LINE. A document with a malformed line is
-    unreadable as a whole.
-    """
-    collected: list[list[_Line]] = []
-    name = ""  # of the document at hand; "" before the first `# newdoc`
-    for block in _blocks(file.lines()):
-        opened = next((line for _, line in block if line.startswith("# newdoc")), None)
-        if opened is not None:
-            if collected:
-                yield _document(collected, name, file.name)
-            collected, name = [block], _value(opened) or f"{file.name}:{block[0][0]}"
-        elif name:
-            collected.append(block)
-        else:
-            own = next((line for _, line in block if line.startswith("# sent_id")), "")
-            yield _document([block], _value(own) or f"{file.name}:{block[0][0]}", file.name)
-    if collected:
-        yield _document(collected, name, file.name)
 
 
 _ROWS = 1000  # at a time
@@ -349,19 +316,12 @@ def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
     except ValueError as error:  # pyarrow's own are ValueErrors
         yield Unreadable(file.name, file.name, f"the file is not Parquet, or is damaged: {error}")
         return
-    schema = table.schema_arrow
     import pyarrow
 
-    tests = (
-        pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_integer, pyarrow.types.is_floating,
-        pyarrow.types.is_boolean,
-    )  # fmt: skip
-
-    kinds = {
-        column.name: column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-        for column in schema
-    }
-    names = [name for name, kind in kinds.items() if any(test(kind) for test in tests)]
+    schema, types = table.schema_arrow, pyarrow.types
+    kept = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+    kinds = {one.name: one.type.value_type if types.is_dictionary(one.type) else one.type for one in schema}
+    names = [name for name, kind in kinds.items() if any(test(kind) for test in kept)]
     if fields.text not in names:
         raise IncparseError(
             f"{file.name}: there is no column {fields.text!r} with texts (it has {', '.join(names) or 'no plain ones'}"
@@ -369,29 +329,19 @@ def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
         )
     if fields.id in schema.names and fields.id not in names:
         names.append(fields.id)
-    number, n_rows = 0, max(table.metadata.num_rows, 1)
-    for batch in _batches(table, names):
-        if isinstance(batch, str):
-            yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {batch}")
-            return
-        for row in _rows(batch):
-            number += 1
-            file.position = file.size * number // n_rows
-            yield _parquet_document(row, f"{file.name}:{number}", file.name, fields)
-
-
-def _batches(table: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the batches of a table, or, last, why one cannot be read."""
-    batches = table.iter_batches(batch_size=_ROWS, columns=names)
+    number, batches = 0, table.iter_batches(batch_size=_ROWS, columns=names)
     while True:
         try:
             batch = next(batches, None)
-        except ValueError as error:  # pyarrow's own are ValueErrors
-            yield f"{error}"
+        except ValueError as error:
+            yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {error}")
             return
         if batch is None:
             return
-        yield batch
+        for row in _rows(batch):
+            number += 1
+            file.position = file.size * number // table.metadata.num_rows
+            yield _parquet_document(row, f"{file.name}:{number}", file.name, fields)
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:

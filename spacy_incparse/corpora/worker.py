@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import srsly
-from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import import_file
 
-from spacy_incparse.corpora.output import FAILED, OutputFolder
-from spacy_incparse.corpora.records import Counts, Document, Item, Shard, ShardRecord, Unreadable
+from spacy_incparse.corpora.records import (
+    FAILED,
+    Counts,
+    Document,
+    OutputFolder,
+    Shard,
+    ShardRecord,
+    Unreadable,
+)  # fmt: skip
 from spacy_incparse.corpora.writers import Parsed, find_writer
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError, ModelError
@@ -54,28 +61,24 @@ class ShardWorker:
 
     def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
         """Yield the parsed documents of a shard, count them, and put the others aside."""
-        numbered = dict(enumerate(shard.items, start=shard.first))
         outcomes = self._annotator.annotate(_documents(shard))
-        for number, item in numbered.items():
+        for number, item in enumerate(shard.items, start=shard.first):
             if isinstance(item, Unreadable):
-                failed.append(_failure(number, item, item.reason))
-                continue
-            document, outcome = next(outcomes)
-            assert document is item
-            if isinstance(outcome, Doc):
-                try:
-                    self._writer.check_doc(outcome)
-                except Exception as error:  # what components put on Docs may raise anything
-                    outcome = reason_of(error)
+                outcome: Outcome = item.reason
+            else:
+                _, outcome = next(outcomes)
+            if isinstance(outcome, Doc):  # what components put on Docs may raise anything
+                trouble = _tried(self._writer.check_doc, outcome)
+                outcome = trouble if isinstance(trouble, str) else outcome
             if isinstance(outcome, str):
-                failed.append(_failure(number, item, outcome))
+                failed.append({"document": number, "id": item.id, "file": item.file, "reason": outcome})
                 continue
             trees = anchored_trees(outcome)
             counts.documents += 1
             counts.sentences += len(trees)
             counts.words += sum(len(found.tree.words) for found in trees)
             counts.flat += sum(found.source == "flat" for found in trees)
-            yield Parsed(number, item, outcome)
+            yield Parsed(number, cast("Document", item), outcome)
         counts.failed = len(failed)
 
 
@@ -83,14 +86,8 @@ def _documents(shard: Shard) -> Iterator[Document]:
     return (item for item in shard.items if isinstance(item, Document))
 
 
-def _failure(number: int, item: Item, reason: str) -> dict[str, Any]:
-    return {"document": number, "id": item.id, "file": item.file, "reason": reason}
-
-
 _BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
 _TREES = "doc._.trees"  # what a component that parses declares to assign
-# All else that a component raises, even SystemExit, is a document's failure and must not end the run.
-_NOT_OF_A_DOCUMENT = (MemoryError, KeyboardInterrupt)
 
 Outcome: TypeAlias = Doc | str  # a parsed Doc, or why there is none
 
@@ -99,13 +96,23 @@ class Annotator:
     """A loaded pipeline.
 
     model: the name of an embedded or installed pipeline, or a folder. code: a Python file with components of the
-    pipeline, which is run first. Raises ModelError if the pipeline cannot be loaded or does not parse.
+    pipeline, which is run first. Raises ModelError if the pipeline cannot be loaded or does not parse, and
+    IncparseError if the code fails.
     """
 
     def __init__(self, model: str, code: Path | None = None):
         if code is not None:
-            import_code(code)
-        self.nlp = _loaded(model)
+            try:
+                import_file("python_code", code)
+            except (Exception, SystemExit) as error:
+                raise IncparseError(f"{code}: the code cannot be run: {_reason(error)}") from error
+        try:
+            self.nlp = load_for_texts(model)
+        except SystemExit as error:  # from the code that makes a component
+            raise ModelError(f"the pipeline {model!r} cannot be loaded: {_reason(error)}") from error
+        if not any(_TREES in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names):
+            has = ", ".join(self.nlp.pipe_names) or "no components"
+            raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
         self._has_words = False
 
     def zone(self, documents: Iterable[Document]) -> AbstractContextManager[object]:
@@ -116,40 +123,30 @@ class Annotator:
         """
         if not self._has_words:
             self._has_words = True
-            self._split(documents)
+            for document in documents:
+                if not document.words:
+                    _tried(self.nlp.make_doc, document.text)  # a failure is one of this document when it is annotated
         return self.nlp.memory_zone()
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Outcome]]:
         """Yield each document, in order, with its Doc or with the reason why the pipeline failed."""
-        for batch in _batches(documents):
-            yield from zip(batch, self._outcomes(batch), strict=True)
+        batch: list[Document] = []
+        n_chars = 0
+        for document in documents:
+            batch.append(document)
+            n_chars += len(document.text)
+            if n_chars >= _BATCH_CHARS or len(batch) == _BATCH_DOCUMENTS:
+                yield from zip(batch, self._outcomes(batch), strict=True)
+                batch, n_chars = [], 0
+        yield from zip(batch, self._outcomes(batch), strict=True)
 
     def _outcomes(self, batch: Sequence[Document]) -> list[Outcome]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about single sentences; flat trees are counted
-            try:
-                return list(self.nlp.pipe([self._doc(document) for document in batch]))
-            except _NOT_OF_A_DOCUMENT:
-                raise
-            except BaseException:
-                return [self._outcome(document) for document in batch]
-
-    def _split(self, documents: Iterable[Document]) -> None:
-        for text in (document.text for document in documents if not document.words):
-            try:
-                self.nlp.make_doc(text)
-            except _NOT_OF_A_DOCUMENT:
-                raise
-            except BaseException:  # a failure of this document when it is annotated
-                continue
-
-    def _outcome(self, document: Document) -> Outcome:
-        try:
-            return self.nlp(self._doc(document))
-        except _NOT_OF_A_DOCUMENT:
-            raise
-        except BaseException as error:
-            return reason_of(error)
+            found = _tried(lambda: list(self.nlp.pipe([self._doc(document) for document in batch])))
+            if isinstance(found, str):
+                return [_tried(lambda document=document: self.nlp(self._doc(document))) for document in batch]
+            return found
 
     def _doc(self, document: Document) -> Doc:
         if not document.words:
@@ -158,40 +155,19 @@ class Annotator:
         return Doc(self.nlp.vocab, words=list(document.words), spaces=list(document.spaces), sent_starts=starts)
 
 
-def import_code(path: Path) -> None:
-    """Run a Python file that registers components. Raises IncparseError if it is missing or fails."""
-    from spacy.util import import_file
+def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, or why it failed. All that a component raises is a document's failure.
 
+    Even SystemExit must not end the run.
+    """
     try:
-        import_file("python_code", path)
-    except (Exception, SystemExit) as error:
-        raise IncparseError(f"{path}: the code cannot be run: {reason_of(error)}") from error
+        return function(*arguments)
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return _reason(error)
 
 
-def _loaded(model: str) -> Language:
-    try:
-        nlp = load_for_texts(model)
-    except SystemExit as error:  # from the code that makes a component
-        raise ModelError(f"the pipeline {model!r} cannot be loaded: {reason_of(error)}") from error
-    if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
-        has = ", ".join(nlp.pipe_names) or "no components"
-        raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
-    return nlp
-
-
-def reason_of(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """Return an error in a line, with its class: the text alone may say little, such as the 3 of SystemExit(3)."""
     return f"{type(error).__name__}: {error}".replace("\n", " ")
-
-
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    n_chars = 0
-    for document in documents:
-        batch.append(document)
-        n_chars += len(document.text)
-        if n_chars >= _BATCH_CHARS or len(batch) == _BATCH_DOCUMENTS:
-            yield batch
-            batch, n_chars = [], 0
-    if batch:
-        yield batch

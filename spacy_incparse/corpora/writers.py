@@ -92,10 +92,10 @@ def arrow_schema(columns: Columns) -> Any:
     """Return the pyarrow schema of columns."""
     pyarrow = _pyarrow()
 
-    def arrow_type(name: str | Mapping[str, str]) -> Any:
-        if isinstance(name, str):
-            return getattr(pyarrow, _TYPES[name])()
-        return pyarrow.list_(pyarrow.struct({key: getattr(pyarrow, _TYPES[kind])() for key, kind in name.items()}))
+    def arrow_type(kind: str | Mapping[str, str]) -> Any:
+        if isinstance(kind, str):
+            return getattr(pyarrow, _TYPES[kind])()
+        return pyarrow.list_(pyarrow.struct({name: arrow_type(one) for name, one in kind.items()}))
 
     return pyarrow.schema({name: arrow_type(kind) for name, kind in columns.items()})
 

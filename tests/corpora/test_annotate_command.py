@@ -19,8 +19,7 @@ import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.corpora import worker as shard_worker
 from spacy_incparse.corpora.annotate import Job, unfinished
-from spacy_incparse.corpora.output import OutputFolder
-from spacy_incparse.corpora.records import Counts
+from spacy_incparse.corpora.records import Counts, OutputFolder
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
