@@ -47,8 +47,7 @@ from spacy_incparse.parsing.parse import (
     is_about_root,
     may_be_met,
 )  # fmt: skip
-from spacy_incparse.parsing.parser import Parser, TagRequest, TagSource
-from spacy_incparse.parsing.session import LookAheadSession
+from spacy_incparse.parsing.parser import LookAheadSession, Parser, TagRequest, TagSource
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG

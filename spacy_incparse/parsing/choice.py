@@ -1,18 +1,28 @@
-"""The choice of a sentence's tree: among its n-best trees by score or expected F, or recombined from their phrases."""
+"""The choice of a sentence's tree: among its n-best trees by score or expected F, or recombined from their phrases.
+
+Phrases of different trees are recombined, so that the result may be none of these trees (Sagae & Lavie 2006; Fossum &
+Knight 2009). The gain of a tree is the sum of the probabilities of its phrases minus a threshold for each (Goodman
+1996): a tree with the best sum for the right threshold, about half of the F that can be reached, has the best
+expected F.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
-from spacy_incparse.parsing.parse import Constraints, Input, Parse, Tags, checked_constraints, required_spans
+from spacy_incparse.parsing.parse import Constraints, Parse, Tags, checked_constraints, required_spans
 from spacy_incparse.parsing.parser import Parser
-from spacy_incparse.parsing.recombination import Recombination
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
+from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.trees.builder import tree_of_phrases
+from spacy_incparse.trees.labels import ROOT
+from spacy_incparse.trees.tree import Tree
 
 
 class ChoosingParser(Parser):
@@ -23,7 +33,7 @@ class ChoosingParser(Parser):
     @property
     def answers_with_best(self) -> bool:
         """Whether its tree is the highest-scoring one that it finds, and not one with a better expected F."""
-        return self.config.chooses_by_score or self._choice_temperature is None
+        return self._choice_temperature is None
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `choose` asks for, under constraints.
@@ -32,7 +42,7 @@ class ChoosingParser(Parser):
         words, or not as many tags as words.
         """
         temperature = self._choice_temperature
-        if self.config.chooses_by_score or temperature is None:
+        if temperature is None:
             if not self.config.chooses_by_score:
                 warnings.warn(_NO_TEMPERATURE.format(self.config.choose), stacklevel=2)
             return self.nbest(words, tags, 1, constraints)[0]
@@ -54,15 +64,6 @@ class ChoosingParser(Parser):
         score = self.score(tree.words, tags, tree).score
         return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
 
-    def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
-        """Return the parses of sentences, each given as the arguments of `parse`."""
-        if not self.config.chooses_by_score:
-            return super().parse_batch(sentences)
-        parses: list[Parse] = []
-        for words, tags, *constraints in sentences:
-            parses += self.nbest(words, tags, 1, *constraints)
-        return parses
-
     def _candidates(self, words: Sequence[str], tags: Tags, constraints: Constraints) -> list[Parse]:
         """Return the trees to choose from, best first; all miss the same constraints."""
         n = self.config.choose_trees
@@ -79,6 +80,9 @@ class ChoosingParser(Parser):
 
     @property
     def _choice_temperature(self) -> float | None:
+        """The temperature of a choice that is not by score; None if there is none, or if there is no such choice."""
+        if self.config.chooses_by_score:
+            return None
         return self.temperature if self.config.choose_temperature is None else self.config.choose_temperature
 
 
@@ -99,7 +103,7 @@ class ChoiceSettings(Settings):
 
     choose: "score" returns the tree with the highest score; "expected_f" the one with the best expected F among the
         n-best trees, see parsing/nbest.py; "recombined" makes a new tree from their phrases, whose expected F is
-        better still, see parsing/recombination.py.
+        better still, see parsing/choice.py.
     choose_from: "search" chooses among the trees that the search has at the end: with a wider one (gamma, beam_size),
         there are more, and the choice is better; "lists" chooses among the tree of the search and those of the n-best
         lists, which also hold trees that score higher, and takes three times as long or more; None: "lists" for
@@ -135,3 +139,126 @@ class ChoiceSettings(Settings):
     def chooses_from_lists(self) -> bool:
         """Whether the trees to choose from are those of the n-best lists."""
         return self.choose_from == "lists" or (self.choose_from is None and self.choose == "expected_f")
+
+
+FORCED = 1.0  # the least gain of a span that must be there; it crosses no other one, so any gain above 0 does
+
+
+@dataclass(frozen=True)
+class Recombination:
+    """The phrases of a sentence to make a tree of.
+
+    trees: those that the phrases are from, best first. phrases: the probability of each phrase. threshold: the
+    probability from which on a phrase is worth having. required: spans that must be phrases.
+    """
+
+    trees: Sequence[Tree]
+    phrases: Mapping[Phrase, float]
+    threshold: float
+    required: Sequence[Span] = ()
+
+    def gain(self, tree: Tree) -> float:
+        """Return the sum of the probabilities of a tree's phrases, minus the threshold for each; the root is free."""
+        phrases = dict.fromkeys(tree.spans()[1:])
+        return sum(self.phrases.get(phrase, 0.0) - self.threshold for phrase in phrases)
+
+    def best_tree(self) -> Tree:
+        """Return the tree of the highest gain, with the words and tags of the first tree."""
+        labels = self._labels()
+        gains = {span: sum(gain for _, gain in found) for span, found in labels.items()}
+        for span in self.required:
+            if span in gains:
+                gains[span] = max(gains[span], FORCED)
+        words, tags = self.trees[0].words, self.trees[0].tags
+        phrases = [
+            (label, *span)
+            for span in best_spans(gains)
+            for label in self._ordered(span, [label for label, _ in labels[span]])
+        ]
+        return tree_of_phrases([(ROOT, 0, len(words)), *phrases], words, tags)
+
+    def _labels(self) -> dict[Span, list[tuple[str, float]]]:
+        """Return the labels that are worth having over each span, with their gains; for required spans at least one."""
+        found: dict[Span, list[tuple[str, float]]] = {}
+        for (label, start, end), probability in self.phrases.items():
+            if probability > self.threshold and label != ROOT:
+                found.setdefault((start, end), []).append((label, probability - self.threshold))
+        for span in self.required:
+            if span not in found:  # the most probable one, unless the root is there, which satisfies a constraint
+                over = [(-p, label) for (label, *bounds), p in self.phrases.items() if tuple(bounds) == span]
+                if over and all(label != ROOT for _, label in over):
+                    probability, label = min(over)
+                    found[span] = [(label, -probability - self.threshold)]
+        return found
+
+    def _ordered(self, span: Span, labels: list[str]) -> list[str]:
+        """Return the labels over a span from the highest to the lowest, as in the first tree that has all of them.
+
+        If no tree has them, those that are more probable are higher.
+        """
+        if len(labels) < 2:
+            return labels
+        for tree in self.trees:
+            order = list(dict.fromkeys(label for label, start, end in tree.spans() if (start, end) == span))
+            if set(labels) <= set(order):
+                return [label for label in order if label in labels]
+        return sorted(labels, key=lambda label: (-self.phrases[label, span[0], span[1]], label))
+
+
+Span = tuple[int, int]
+
+
+def best_spans(gains: Mapping[Span, float]) -> list[Span]:
+    """Return the spans of which no two cross and whose gains have the highest sum, sorted; only gains above 0 count.
+
+    A span that crosses no other one is always among them. The others are few, and decided by groups: spans of different
+    groups do not cross. value(s) = gain(s) + the highest sum of value(t) over disjoint t within s.
+    """
+    spans = sorted((span for span, gain in gains.items() if gain > 0), key=lambda span: (span[0], -span[1]))
+    crossing: dict[Span, list[Span]] = {}  # by span that crosses others, all of these
+    for place, (start, end) in enumerate(spans):
+        for other in spans[place + 1 :]:
+            if other[0] >= end:
+                break
+            if start < other[0] and end < other[1]:
+                crossing.setdefault((start, end), []).append(other)
+                crossing.setdefault(other, []).append((start, end))
+    chosen = [span for span in spans if span not in crossing]
+    seen: set[Span] = set()
+    for first in crossing:
+        group = [] if first in seen else [first]
+        seen.add(first)
+        for span in group:  # grows while it is read
+            new = [other for other in crossing[span] if other not in seen]
+            seen.update(new)
+            group += new
+        values: dict[Span, float] = {}
+        parts: dict[Span, list[Span]] = {}
+        for span in sorted(group, key=lambda span: (span[1] - span[0], span)):
+            value, parts[span] = _best_disjoint([t for t in values if span[0] <= t[0] and t[1] <= span[1]], values)
+            values[span] = gains[span] + value
+        best = _best_disjoint(values, values)[1]
+        for span in best:  # grows while it is read
+            best += parts[span]
+        chosen += best
+    return sorted(chosen, key=lambda span: (span[0], -span[1]))
+
+
+def _best_disjoint(spans: Iterable[Span], values: Mapping[Span, float]) -> tuple[float, list[Span]]:
+    """Return the highest sum of values of spans that do not overlap, and these spans (weighted interval scheduling)."""
+    ordered = sorted(spans, key=lambda span: (span[1], span))
+    ends = [end for _, end in ordered]
+    sums, n_before = [0.0], []  # sums[k]: the best of the first k spans
+    for place, span in enumerate(ordered):
+        before = bisect_right(ends, span[0], 0, place)  # the spans that end before this one begins
+        with_span = sums[before] + values[span]
+        n_before.append(before if with_span > sums[-1] else -1)
+        sums.append(max(with_span, sums[-1]))
+    chosen: list[Span] = []
+    left = len(ordered)
+    while left:
+        before = n_before[left - 1]
+        if before >= 0:
+            chosen.append(ordered[left - 1])
+        left = before if before >= 0 else left - 1
+    return sums[-1], chosen

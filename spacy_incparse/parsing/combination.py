@@ -10,6 +10,7 @@ from math import exp, log
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.choice import Recombination
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.parse import (
     Constraint,
@@ -25,7 +26,6 @@ from spacy_incparse.parsing.parse import (
     required_spans,
 )
 from spacy_incparse.parsing.parser import Parser, TagRequest, requested_tags
-from spacy_incparse.parsing.recombination import Recombination
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.heads import HeadRules

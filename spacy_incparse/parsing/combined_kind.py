@@ -36,7 +36,6 @@ MEMBERS: dict[str, dict[str, Any]] = {"accurate": {}, "chart": {}, "generative":
 class Member:
     """A parser of a combination: its kind and configuration, how often it sees the trees, and how much it counts."""
 
-    name: str
     kind: ParserKind
     config: Settings
     max_epochs: int
@@ -121,19 +120,17 @@ class CombinedConfig(Settings):
         check_number(f"members.{name}.max_epochs", max_epochs, 1, MOST)
         check_range(f"members.{name}.weight", weight, 1e-6, 1e6)
         check_range(f"members.{name}.temperature", temperature, 0.01, 1e6, may_be_none=True)
-        shared = {"clusters": self.clusters, "cluster_words": self.cluster_words}
-        for setting in shared:
+        for setting in ("clusters", "cluster_words"):
             if setting in given:
                 raise ConfigError(f"members.{name}: {setting} is one setting of all members: give it beside them")
+        shared = {"clusters": self.clusters} if "clusters" in kind.config_type.names() else {}
         features = {"features": recipe} if recipe in NAMED_SETS else {}
         of_recipe = features | dict(own.get("training", {})) | dict(own.get("search", {}))
         try:
-            config = kind.config(
-                {key: value for key, value in shared.items() if key in kind.config_type.names()} | of_recipe | given
-            )
+            config = kind.config(shared | of_recipe | given)
         except ConfigError as error:
             raise ConfigError(f"members.{name}: {error}") from None
-        return Member(name, kind, config, 1 if kind.trains_in_one_pass else max_epochs, weight, temperature)
+        return Member(kind, config, 1 if kind.trains_in_one_pass else max_epochs, weight, temperature)
 
 
 class CombinedParser(CombiningParser):

@@ -43,9 +43,8 @@ class NBestSearch:
         if constraints or more or n == 1:
             best = self.parser.parse(words, tags, constraints, *more)
             return self.beside(best, words, tags, constraints, *more, n=n)
-        n_trees = checked_number(n)
         wide = self._wide_parser(N_ANALYSES)
-        best, found = self.parser.parse_beside(wide, words, tags, n_trees, with_better=self.with_better)
+        best, found = self.parser.parse_beside(wide, words, tags, _checked(n), with_better=self.with_better)
         return self._list(best, found, (words, tags, constraints), n)
 
     def beside(
@@ -67,31 +66,26 @@ class NBestSearch:
         where such trees are too few, the others that wider searches find come between. The widest keeps at least 16n
         hypotheses. By default, all analyses of one search are returned.
         """
-        n_trees = checked_number(n)
+        n_trees = min(_checked(n) + N_SPARE, N_ANALYSES)
         if best.source == "flat" or n == 1:
             return [best]
-        found = self._wide_parser(N_ANALYSES).nbest(words, tags, min(n_trees + N_SPARE, N_ANALYSES), constraints, *more)
+        found = self._wide_parser(N_ANALYSES).nbest(words, tags, n_trees, constraints, *more)
         return self._list(best, found, (words, tags, constraints, *more), n)
 
     def _list(self, best: Parse, found: Sequence[Parse], sentence: Input, n: int | None) -> list[Parse]:
-        """Return the parser's own analysis, then others that a search has found; or more, if these are too few."""
-        if best.source == "flat" or n == 1:
+        """Return the parser's own analysis, then others that a search has found; if too few, those of wider searches.
+
+        Trees of wider searches come below the others, if these are enough.
+        """
+        if best.source == "flat":
             return [best]
         others = self._not_above(best, found)
-        if n is not None and len(others) + 1 < n:
-            others = self._widened(best, sentence, n, self._found(sentence, N_ANALYSES))
-        return [best, *others][: n or N_ANALYSES]
-
-    def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
-        """Return the analyses other than the parser's own, without those that would replace it as the best."""
-        limit = inf if self.with_better or not self.parser.answers_with_best else best.score
-        return [parse for parse in found if parse.source != "flat" and parse.score <= limit and parse.tree != best.tree]
-
-    def _widened(self, best: Parse, sentence: Input, n: int, found: Sequence[Parse]) -> list[Parse]:
-        """Return the other analyses that a search has found, and those of wider searches, below them if possible."""
+        if n is None or len(others) + 1 >= n:
+            return [best, *others][: n or N_ANALYSES]
+        beam_size = N_ANALYSES
+        found = self._found(sentence, beam_size)
         others = self._not_above(best, found)
         everything = {parse.tree: parse for parse in others}
-        beam_size = N_ANALYSES
         while len(others) + 1 < n and beam_size < max(n, N_ANALYSES) * (WIDER if len(everything) + 1 >= n else WIDEST):
             beam_size, n_before = 2 * beam_size, len(found)
             found = self._found(sentence, beam_size)
@@ -102,7 +96,12 @@ class NBestSearch:
             others += [parse for parse in new if parse.score <= lowest]
             everything |= {parse.tree: parse for parse in new}
         by_score = sorted(everything.values(), key=lambda parse: -parse.score)
-        return others if len(others) + 1 >= n else by_score
+        return [best, *(others if len(others) + 1 >= n else by_score)][:n]
+
+    def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
+        """Return the analyses other than the parser's own, without those that would replace it as the best."""
+        limit = inf if self.with_better or not self.parser.answers_with_best else best.score
+        return [parse for parse in found if parse.source != "flat" and parse.score <= limit and parse.tree != best.tree]
 
     def _found(self, sentence: Input, beam_size: int) -> list[Parse]:
         """Return the analyses of a search that keeps so many hypotheses."""
@@ -117,7 +116,7 @@ class NBestSearch:
         return self._searches[beam_size]
 
 
-def checked_number(n: int | None) -> int:
+def _checked(n: int | None) -> int:
     """Return the number of analyses to find in one search. Raises ValueError for a number below 1."""
     if n is None:
         return N_ANALYSES

@@ -157,21 +157,14 @@ def check_word(word: str, tag: Tag, known: Sequence[str]) -> None:
             choice = ", ".join(sorted(known))
             raise IncparseError(f"the parser does not know the tag {tag!r} (for {word!r}): choose one of {choice}")
     elif tag is not None:  # a tagger's choices, which may include tags that the parser does not know
-        _check_tags(word, tag)
-
-
-def _check_tags(word: str, tags: Any) -> None:
-    """Raise IncparseError unless these are pairs of a tag and its distance from the best, best first."""
-    is_list = isinstance(tags, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in tags)
-    if not (is_list and tags and all(isinstance(tag, str) and _is_gap(gap) for tag, gap in tags)):
-        raise IncparseError(
-            f"{tags!r} is not a tag (for {word!r}): pass a string, or a list of pairs of a tag and its distance from "
-            f"the best"
-        )
-
-
-def _is_gap(gap: Any) -> bool:
-    return isinstance(gap, int | float) and isfinite(gap)
+        is_fine = isinstance(tag, list | tuple) and len(tag) > 0 and all(
+            isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
+            and isinstance(pair[1], int | float) and isfinite(pair[1])
+            for pair in tag
+        )  # fmt: skip
+        if not is_fine:
+            what = "pass a string, or a list of pairs of a tag and its distance from the best"
+            raise IncparseError(f"{tag!r} is not a tag (for {word!r}): {what}")
 
 
 def check_n_analyses(k: int) -> None:

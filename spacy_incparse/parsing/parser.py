@@ -1,8 +1,7 @@
-"""The interfaces of parsers and of kinds of parsers.
+"""The interfaces of parsers, of their sessions, and of kinds of parsers.
 
 Components, commands, evaluation and benchmarks use parsers only through these. A new kind of parser implements `Parser`
-and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
-(`parsing/catalogue.py`).
+and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue (`parsing/catalogue.py`).
 """
 
 from __future__ import annotations
@@ -11,10 +10,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsing.parse import Constraints, Input, Parse, Posterior, Tag, Tags, best_tag
+from spacy_incparse.parsing.parse import (
+    NO_WORDS,
+    Constraints,
+    Input,
+    Parse,
+    Posterior,
+    Tag,
+    Tags,
+    best_tag,
+    check_n_analyses,
+    check_word,
+)
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -92,6 +103,96 @@ class Session(ABC):
             found.append(here)
             here = here.previous
         return found[::-1]
+
+
+class LookAheadSession(Session):
+    """The words and tags pushed so far; each analysis is a search over these. Created by `Parser.start`.
+
+    parser: one with a `look_ahead` (the words after the current one that its features use; None: up to the end of the
+    sentence) and a method `prefix` that analyzes the first words of a sentence.
+    """
+
+    def __init__(
+        self,
+        parser: Any,
+        tagger: TagSource | None = None,
+        previous: LookAheadSession | None = None,
+        word: tuple[str, Tag] = ("", None),
+    ):
+        super().__init__(previous, word)
+        self._parser, self._tagger = parser, tagger
+        self._tagger_reach = 0 if tagger is None else tagger.look_ahead
+
+    @property
+    def look_ahead(self) -> int | None:
+        """The number of words needed after a word before it can be analyzed; None: the whole sentence.
+
+        It covers the words that features use and, for words without tags, those that the tagger uses.
+        """
+        reach = self._parser.look_ahead
+        return None if reach is None else reach + self._tagger_reach
+
+    @property
+    def answered(self) -> int:
+        """The number of words that are analyzed before the sentence is complete."""
+        reach = self._parser.look_ahead
+        return 0 if reach is None else max(0, self._n_tagged - reach)
+
+    def push(self, word: str, tag: Tag = None) -> LookAheadSession:
+        """Return a session with one more word; this session does not change.
+
+        Raises IncparseError if `word` is not a word, if the parser does not know the tag, or if there is neither a tag
+        nor a tagger.
+        """
+        check_word(word, tag, self._parser.tags)
+        if not tag and self._tagger is None:
+            raise IncparseError(f"{word!r} has no tag, and this parser has no tagger: pass a tag to push()")
+        return LookAheadSession(self._parser, self._tagger, self, (word, tag or None))
+
+    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
+        """Return up to k analyses with different trees, best first."""
+        check_n_analyses(k)
+        if not self._n_words:
+            raise IncparseError(NO_WORDS)
+        if complete:
+            return self._parser.nbest(self.words, self._tags(self._n_words, complete=True), k)
+        if self.look_ahead is None:
+            raise IncparseError("this parser's features use the end of the sentence: pass complete=True")
+        if not self.answered:
+            raise IncparseError(
+                f"no word can be analyzed yet: this parser looks {self.look_ahead} words ahead, and the sentence has "
+                f"{self._n_words} so far; push more words, or pass complete=True"
+            )
+        return self._parser.prefix(self.words[: self._n_tagged], self._tags(self._n_tagged), self.answered, k)
+
+    def measures(self) -> NoReturn:
+        """Raise IncparseError: the scores of this parser are not probabilities."""
+        raise IncparseError(
+            "this parser has no word probabilities and therefore no measures: use a generative parser, such "
+            "as 'en_generative'"
+        )
+
+    @cached_property
+    def _n_tagged(self) -> int:
+        """Return how many of the first words have a final tag, which no later word can change."""
+        near_the_end = self._path()[max(0, self._n_words - self._tagger_reach) :]
+        given = list(takewhile(lambda session: session._word[1], near_the_end))
+        return self._n_words - len(near_the_end) + len(given)
+
+    def _tags(self, n_words: int, *, complete: bool = False) -> Tags:
+        """Return the tags of the first words; missing tags are the tagger's, from when its look-ahead was first met."""
+        path, reach = self._path(), self._tagger_reach
+        return [
+            session._word[1] or (self if complete else path[n + reach])._own_tags[n]
+            for n, session in enumerate(path[:n_words])
+        ]
+
+    @cached_property
+    def _own_tags(self) -> Tags:
+        """Return the tagger's tags for all words, as if the sentence ended here."""
+        assert self._tagger is not None
+        request = self._parser.tag_request or TagRequest()
+        return self._tagger.candidate_tags([self.words], *request)[0]
 
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
@@ -224,54 +325,46 @@ class Convergence(NamedTuple):
 
 
 class Learner(Protocol):
-    """A parser in training. One that can tell how far it is from the end has a property `convergence`, too."""
+    """A parser in training. One that can tell how far it is from the end has a property `convergence`, too.
+
+    By default, passes over the sentences change nothing.
+    """
 
     @property
     def n_models(self) -> int:
         """The number of models trained in parallel, each with its own order of sentences."""
+        return 1
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
         """Return a sentence with its gold tree as input for `learn`; encoded once and used in every pass."""
+        return None
 
     def learn(self, example: Any, number: int = 0) -> int:
         """Update one of the models, given by its number, on one sentence; return the number of updates."""
+        return 0
 
+    @abstractmethod
     def parser(self) -> Parser:
         """Return the parser learned so far."""
 
     def state_to_bytes(self) -> bytes:
         """Return the state that training changes."""
+        return b""
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore the state that `state_to_bytes` returned. Raises ModelError for anything else."""
+        return None
 
 
-class FinishedLearner:
-    """A learner whose parser is already trained; passes over the sentences change nothing."""
-
-    n_models = 1
+class FinishedLearner(Learner):
+    """A learner whose parser is already trained."""
 
     def __init__(self, parser: Parser):
         self._parser = parser
 
-    def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
-        """Return None: the parser does not learn from single sentences."""
-        return None
-
-    def learn(self, example: object, number: int = 0) -> int:
-        """Return 0, the number of updates."""
-        return 0
-
     def parser(self) -> Parser:
         """Return the parser."""
         return self._parser
-
-    def state_to_bytes(self) -> bytes:
-        """Return no bytes: training changes nothing."""
-        return b""
-
-    def state_from_bytes(self, data: bytes) -> None:
-        """Do nothing."""
 
 
 class FineTuner(Learner, Protocol):
@@ -349,7 +442,14 @@ def requested_tags(tags: Tags, request: TagRequest | None) -> Tags:
 
     A parser that finds its own tags (None) gets all: it chooses among them.
     """
-    return tags if request is None else [_requested(tag, request) for tag in tags]
+    if request is None:
+        return tags
+    return [
+        tag if tag is None or isinstance(tag, str)
+        else best_tag(tag) if request.n_tags == 1
+        else [(name, gap) for name, gap in tag if gap <= request.margin][: request.n_tags]
+        for tag in tags
+    ]  # fmt: skip
 
 
 def common_request(requests: Sequence[TagRequest | None]) -> TagRequest | None:
@@ -358,11 +458,3 @@ def common_request(requests: Sequence[TagRequest | None]) -> TagRequest | None:
     if not needed:
         return None
     return TagRequest(max(request.n_tags for request in needed), max(request.margin for request in needed))
-
-
-def _requested(tag: Tag, request: TagRequest) -> Tag:
-    if tag is None or isinstance(tag, str):
-        return tag
-    if request.n_tags == 1:
-        return best_tag(tag)
-    return [(name, gap) for name, gap in tag if gap <= request.margin][: request.n_tags]

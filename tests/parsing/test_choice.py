@@ -11,9 +11,9 @@ from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.parsing.choice import Recombination
 from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraint
-from spacy_incparse.parsing.recombination import Recombination
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.engine import learner_of

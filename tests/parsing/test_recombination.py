@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.parsing.choice import best_spans
 from spacy_incparse.parsing.combination import Combination, Opinion, agreeing
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.parse import Constraint, Parse, flat_tree
-from spacy_incparse.parsing.recombination import best_spans
 from spacy_incparse.trees.tree import Tree
 from tests.reference.recombination import all_phrase_sets, crosses
 from tests.strategies import deep_tree
