@@ -14,7 +14,7 @@ from spacy_incparse.papers.collins_2000.learners import BoostLearner, GreedyLogL
 from spacy_incparse.rerank.data import RerankerWeights, RerankingData
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.second_scores import train_second_score
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
 
 N_LISTS = 300  # whose time is measured
 
@@ -55,7 +55,7 @@ def reranking_speed(
     scores: names of those beside the parser's.
     """
     config = RerankerConfig(families=("all",), closed_tags=data.extractor.closed_tags, n=n)
-    others = {name: train_second_score(name, lists.dev.train, lists.heads) for name in scores}
+    others = {name: SECOND_SCORES[name].train(lists.dev.train, lists.heads) for name in scores}
     reranker = Reranker(config, lists.heads, data.columns, weights, others=others).without_zeros()
     given = list(islice(lists.dev_lists(), N_LISTS))
     reranker.rerank(given[0].parses, given[0].temperature)  # makes the extractor

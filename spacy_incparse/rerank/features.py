@@ -7,7 +7,7 @@ first and after the last word, above the root. A rule is a tuple of a label and 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -210,13 +210,12 @@ def check_families(names: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise ConfigError(f"families is {names!r}: it must be a list of names of families and groups")
     given = [names] if isinstance(names, str) else list(names)
-    unknown = [name for name in given if name not in FAMILIES and name not in GROUPS]
-    if unknown:
-        choice = ", ".join((*GROUPS, *FAMILIES))
-        raise ConfigError(f"unknown family of features {unknown[0]!r}; choose from {choice}")
-    chosen = {family for name in given for family in GROUPS.get(name, (name,))}
+    chosen, choice = {family for name in given for family in GROUPS.get(name, (name,))}, ", ".join((*GROUPS, *FAMILIES))
+    for name in given:
+        if name not in FAMILIES and name not in GROUPS:
+            raise ConfigError(f"unknown family of features {name!r}; choose from {choice}")
     if not chosen:
-        raise ConfigError(f"no families of features are chosen; choose from {', '.join((*GROUPS, *FAMILIES))}")
+        raise ConfigError(f"no families of features are chosen; choose from {choice}")
     return tuple(name for name in FAMILIES if name in chosen)
 
 
@@ -240,10 +239,17 @@ class FeatureColumns:
         section 3. If keys were extracted with `drop_common`, which takes a fraction of the time and memory, lists in
         which all trees have a feature do not count.
         """
-        counts = _KeyCounts()
+        # Keys with the numbers of their lists, and whether they vary in any; most wait in parts, since merging sorts.
+        parts = [(np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, bool))]
+        n_pending = 0
         for starts, keys in keys_by_list:
-            counts.add(np.asarray(keys), len(starts) - 1)
-        return cls(counts.selected(min_lists))
+            distinct, n = np.unique(keys, return_counts=True)
+            parts.append((distinct, np.ones(len(distinct), np.int32), n < len(starts) - 1))
+            n_pending += len(distinct)
+            if n_pending > max(_PENDING, len(parts[0][0]) // 2):
+                parts, n_pending = [_merged(parts)], 0
+        keys, n_lists, varies = _merged(parts)
+        return cls(keys[(n_lists >= min_lists) & varies])
 
     @cached_property
     def table(self) -> ColumnTable:
@@ -258,41 +264,10 @@ class FeatureColumns:
         return FeatureColumns(self.keys[columns])
 
 
-class _KeyCounts:
-    """Counts for each key the lists that have it; keys wait until there are many of them, since merging sorts."""
-
-    def __init__(self) -> None:
-        self._keys = np.empty(0, np.uint64)
-        self._n_lists = np.empty(0, np.int32)
-        self._varies = np.empty(0, bool)
-        self._pending: list[tuple[np.ndarray, np.ndarray]] = []
-        self._n_pending = 0
-
-    def add(self, keys: np.ndarray, n_trees: int) -> None:
-        """Count a list with its keys, each as often as trees have it."""
-        distinct, n = np.unique(keys, return_counts=True)
-        self._pending.append((distinct, n < n_trees))
-        self._n_pending += len(distinct)
-        if self._n_pending > max(_PENDING, len(self._keys) // 2):
-            self._merge()
-
-    def selected(self, min_lists: int) -> np.ndarray:
-        """Return the keys that enough lists have and that vary in some list."""
-        self._merge()
-        return self._keys[(self._n_lists >= min_lists) & self._varies]
-
-    def _merge(self) -> None:
-        ones = [np.ones(len(keys), np.int32) for keys, _ in self._pending]
-        keys = np.concatenate([self._keys, *(keys for keys, _ in self._pending)])
-        n_lists = np.concatenate([self._n_lists, *ones])
-        varies = np.concatenate([self._varies, *(varies for _, varies in self._pending)])
-        self._pending, self._n_pending = [], 0
-        order = np.argsort(keys, kind="stable")
-        keys, n_lists, varies = keys[order], n_lists[order], varies[order]
-        firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-        self._keys = keys[firsts]
-        self._n_lists = np.add.reduceat(n_lists, firsts) if len(keys) else n_lists
-        self._varies = np.logical_or.reduceat(varies, firsts) if len(keys) else varies
+def _merged(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    keys, n_lists, varies = map(np.concatenate, zip(*parts, strict=True))
+    keys, places = np.unique(keys, return_inverse=True)
+    return keys, np.bincount(places, n_lists).astype(np.int32), np.bincount(places, varies) > 0
 
 
 MAX_PRODUCTIVITY = 0.02
@@ -317,15 +292,11 @@ def closed_class_tags(trees: Iterable[Tree], max_productivity: float = MAX_PRODU
         arrays = tree.own_arrays
         tags = (bare_label(arrays.labels[leaf]) for leaf in arrays.leaves)
         counts.update((tag, word.lower()) for tag, word in zip(tags, arrays.words, strict=True))
-    n_words: Counter[str] = Counter()
-    n_single: Counter[str] = Counter()
-    n_different: Counter[str] = Counter()
+    by_tag: dict[str, list[int]] = defaultdict(list)
     for (tag, _), count in counts.items():
-        n_words[tag] += count
-        n_single[tag] += count == 1
-        n_different[tag] += 1
+        by_tag[tag].append(count)
     return tuple(
         tag
-        for tag in sorted(n_words)
-        if n_single[tag] <= max_productivity * n_words[tag] and n_different[tag] <= MAX_CLOSED_WORDS
+        for tag, found in sorted(by_tag.items())
+        if found.count(1) <= max_productivity * sum(found) and len(found) <= MAX_CLOSED_WORDS
     )

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import catalogue
@@ -75,12 +74,6 @@ def learner_names() -> list[str]:
     return list(dict.fromkeys([*LEARNERS, *_registry.get_entry_points()]))
 
 
-def check_rounds(rounds: Sequence[int]) -> None:
-    """Raise ValueError unless numbers of rounds are at least 0 and ascend."""
-    if not rounds or rounds[0] < 0 or any(a >= b for a, b in pairwise(rounds)):
-        raise ValueError(f"the numbers of rounds must be at least 0 and ascend, not {list(rounds)}")
-
-
 def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     """Raise ConfigError unless a setting is one of these texts."""
     if value not in known:
@@ -118,7 +111,6 @@ class PriorLearner(RerankLearner):
         The search starts from the base parser's ranking: weight 1 for its score, 0 for all else. Where the loss is not
         convex, the minimum is the local one found from there.
         """
-        check_rounds(rounds)
         start = np.zeros(data.scores.shape[1] + data.n_features)
         start[0] = 1
         objective, most = self.objective(data), self.max_iterations

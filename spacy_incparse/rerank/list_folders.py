@@ -22,7 +22,7 @@ from spacy_incparse.evaluation.nbest import Oracle
 from spacy_incparse.files import write_bytes
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore, train_second_score
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
 from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.settings import ParserRecipe
@@ -161,7 +161,7 @@ def _with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[Can
         for name in task.scores:
             if not others.keys() >= set(SECOND_SCORES[name].columns):
                 if name not in models:
-                    models[name] = train_second_score(name, task.train, task.recipe.heads)
+                    models[name] = SECOND_SCORES[name].train(task.train, task.recipe.heads)
                 others |= models[name].scores(trees)
         yield replace(found, others=others)
 

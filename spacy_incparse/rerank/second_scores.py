@@ -122,11 +122,6 @@ def columns_of(names: Iterable[str]) -> list[str]:
     return [column for name in names for column in SECOND_SCORES[name].columns]
 
 
-def train_second_score(name: str, trees: Sequence[Tree], heads: HeadRules) -> SecondScore:
-    """Return a model of a name in `SECOND_SCORES`, trained on normalized trees."""
-    return SECOND_SCORES[name].train(trees, heads)
-
-
 def read_second_scores(contents: dict[str, bytes]) -> dict[str, SecondScore]:
     """Return models from their bytes by name. Raises ModelError for another name or damaged bytes."""
     for name in contents:

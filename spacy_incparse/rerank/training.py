@@ -33,7 +33,7 @@ from spacy_incparse.rerank.features import FeatureColumns, check_families, close
 from spacy_incparse.rerank.learner import RerankLearner, check_choice, find_learner, learner_names
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of, train_second_score
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.heads import HeadRules
@@ -92,7 +92,7 @@ def learn_reranker(
         config, choose=learned.how, scale=learned.scale, n=learned.n or config.n, with_better=with_better,
         base_temperature=median(temperatures),
     )  # fmt: skip
-    others = {name: train_second_score(name, gold, heads) for name in names}
+    others = {name: SECOND_SCORES[name].train(gold, heads) for name in names}
     return Reranker(config, heads, known, learned.weights, others=others).without_zeros()
 
 

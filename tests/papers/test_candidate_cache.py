@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+from unittest.mock import Mock
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +34,8 @@ def candidates_of(n_words):
 
 
 def cache_of(perceptron, **settings):
-    return CandidateCache(perceptron, RepeatedUseConfig(**{"cache_size": 10} | settings))
+    plain = SimpleNamespace(perceptron=perceptron, weights=Mock(state_to_bytes=bytes))
+    return CandidateCache(plain, RepeatedUseConfig(**{"cache_size": 10} | settings))
 
 
 def add(cache, n_words, *, complete=False):

@@ -112,9 +112,3 @@ def test_it_stops_when_no_feature_helps():
 def test_impossible_settings(settings, message):
     with pytest.raises(ConfigError, match=message):
         BoostLearner(**settings)
-
-
-@pytest.mark.parametrize("rounds", [[], [-1], [3, 3], [5, 2]])
-def test_numbers_of_rounds_must_ascend(rounds):
-    with pytest.raises(ValueError, match="must be at least 0 and ascend"):
-        next(BoostLearner().path(random_data(), rounds))

@@ -10,11 +10,10 @@ from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.parsing.parse import Parse, flat_tree
-from spacy_incparse.rerank import training as reranker_training
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker
-from spacy_incparse.rerank.second_scores import LEAST, ChartScore, columns_of, read_second_scores
-from spacy_incparse.rerank.training import learn_reranker, train_second_score
+from spacy_incparse.rerank.second_scores import LEAST, SECOND_SCORES, ChartScore, columns_of, read_second_scores
+from spacy_incparse.rerank.training import learn_reranker
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -80,7 +79,7 @@ def test_sentences_without_a_chart_have_no_scores(model):
 def models():
     """Really trained models."""
     train = read_treebank("assets/sample-train.mrg")[:40]
-    return {name: train_second_score(name, train, HEADS) for name in ("generative", "chart")}
+    return {name: SECOND_SCORES[name].train(train, HEADS) for name in ("generative", "chart")}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +97,8 @@ def lists(models):
 @pytest.fixture
 def learn(models, lists, monkeypatch):
     """Learn a reranker with the models that are there, which saves time."""
-    monkeypatch.setattr(reranker_training, "train_second_score", lambda name, trees, heads: models[name])
+    for name, kind in SECOND_SCORES.items():
+        monkeypatch.setattr(kind, "train", lambda trees, heads, name=name: models[name])
     return lambda lists, **settings: learn_reranker(lists, HEADS, SETTINGS | settings)
 
 

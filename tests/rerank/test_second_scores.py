@@ -10,7 +10,7 @@ from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, read_second_scores
-from spacy_incparse.rerank.training import check_reranking, learn_reranker, train_second_score
+from spacy_incparse.rerank.training import check_reranking, learn_reranker
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -22,7 +22,7 @@ UNKNOWN_LABEL = "(TOP (QUX (NN salt)))"
 
 @pytest.fixture(scope="module")
 def model():
-    return train_second_score("generative", read_treebank("assets/sample-train.mrg")[:60], HEADS)
+    return SECOND_SCORES["generative"].train(read_treebank("assets/sample-train.mrg")[:60], HEADS)
 
 
 def flattened(tree):

@@ -17,7 +17,7 @@ from spacy_incparse.rerank.list_folders import (
     sentence_key,
 )
 from spacy_incparse.rerank.lists import read_lists
-from spacy_incparse.rerank.second_scores import columns_of
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
 from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -137,7 +137,8 @@ class Lengths:
 
 
 def test_scores_of_several_models_are_added_to_finished_lists(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(parser_folds, "train_second_score", lambda name, trees, heads: Lengths(name))
+    for name, kind in SECOND_SCORES.items():
+        monkeypatch.setattr(kind, "train", lambda trees, heads, name=name: Lengths(name))
     copy = shutil.copytree(folder, tmp_path / "copy")
     names, added = ["generative", "chart"], columns_of(["generative", "chart"])
     assert all(report.seconds > 0 for report in make(copy, scores=names))

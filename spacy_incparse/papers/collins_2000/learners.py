@@ -12,7 +12,7 @@ import numpy as np
 
 from spacy_incparse.papers.collins_2000.learning import Boosting, GreedyLogLoss, RankingPerceptron, pair_differences
 from spacy_incparse.rerank.data import RerankerWeights, RerankingData, best_candidates, list_ids, sentence_f
-from spacy_incparse.rerank.learner import RerankLearner, check_choice, check_rounds
+from spacy_incparse.rerank.learner import RerankLearner, check_choice
 from spacy_incparse.settings import MOST_SEED, check_number
 
 LEAST_SMOOTHING = 1e-12  # without any, a feature that is never wrong would get an infinite weight
@@ -35,7 +35,6 @@ class GreedyLearner(RerankLearner):
 
     def path(self, data: RerankingData, rounds: Sequence[int]) -> Iterator[tuple[int, RerankerWeights]]:
         """Yield copies of the weights after each number of rounds, which must ascend."""
-        check_rounds(rounds)
         (base_weight, learning), done = self.start(data), 0
         for wanted in rounds:
             while done < wanted:
@@ -179,7 +178,6 @@ class RankPerceptronLearner(RerankLearner):
 
     def path(self, data: RerankingData, rounds: Sequence[int]) -> Iterator[tuple[int, RerankerWeights]]:
         """Yield the averaged weights after each number of passes, which must ascend."""
-        check_rounds(rounds)
         perceptron = RankingPerceptron(data, self.base_weight * data.scores[:, 0], best_candidates(data))
         random, order = Random(self.seed), list(range(data.n_lists))
         for done in range(rounds[-1] + 1):

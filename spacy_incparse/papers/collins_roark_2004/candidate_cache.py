@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.early_update import Perceptron
 from spacy_incparse.incremental.learner import GoldMoves, ParserLearner, WeightLearner
 from spacy_incparse.incremental.sentence import Sentence
 
@@ -33,25 +32,8 @@ class RepeatedUseConfig(ParserConfig):
 
 def reuse_hypotheses(learner: ParserLearner, config: RepeatedUseConfig) -> ParserLearner:
     """Let a learner that has not learned yet make repeated use of hypotheses, and return it."""
-    learner.models = [_RepeatingLearner(model, config) for model in learner.models]
+    learner.models = [CandidateCache(model, config) for model in learner.models]
     return learner
-
-
-class _RepeatingLearner(WeightLearner):
-    def __init__(self, plain: WeightLearner, config: RepeatedUseConfig):
-        self.weights, self.perceptron = plain.weights, plain.perceptron
-        self._cache, self._n_candidates = CandidateCache(plain.perceptron, config), config.cache_candidates
-
-    def learn(self, example: GoldMoves) -> int:
-        updated, candidates, complete = self.perceptron.learn(*example, self._n_candidates)
-        return int(updated) + self._cache.add(example, candidates, complete)
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {"cache": self._cache.to_dict()}
-
-    def from_dict(self, state: dict[str, Any]) -> None:
-        super().from_dict(state)
-        self._cache.from_dict(state["cache"])
 
 
 @dataclass
@@ -64,13 +46,18 @@ class CachedSentence:
     n_updates: int = 0
 
 
-class CandidateCache:
-    """Candidates of up to `cache_size` past sentences, swept every `cache_interval` sentences."""
+class CandidateCache(WeightLearner):
+    """A learner with candidates of up to `cache_size` past sentences, swept every `cache_interval` sentences."""
 
-    def __init__(self, perceptron: Perceptron, config: RepeatedUseConfig):
-        self._perceptron, self._config = perceptron, config
+    def __init__(self, plain: WeightLearner, config: RepeatedUseConfig):
+        self.weights, self.perceptron, self._config = plain.weights, plain.perceptron, config
         self._entries: dict[str, CachedSentence] = {}
         self._n_since_sweep = 0
+
+    def learn(self, example: GoldMoves) -> int:
+        """Learn from a sentence, and from earlier ones if it is time, and return the number of updates."""
+        updated, candidates, complete = self.perceptron.learn(*example, self._config.cache_candidates)
+        return int(updated) + self.add(example, candidates, complete)
 
     def add(self, gold: GoldMoves, candidates: list[Moves], complete: bool) -> int:
         """Replace a sentence's older candidates by new ones, sweep if it is time, and return the number of updates.
@@ -86,13 +73,12 @@ class CandidateCache:
         self._n_since_sweep += 1
         if self._n_since_sweep < self._config.cache_interval:
             return 0
-        self._n_since_sweep = 0
-        n_updates = 0
+        self._n_since_sweep = n_updates = 0
         # T1 rounds over the cache; each entry changes the weights at most T2 times (figure 4, step 2).
         for _ in range(self._config.cache_t1):
             for entry in self._entries.values():
                 sentence, *moves = entry.gold
-                if entry.n_updates < self._config.cache_t2 and self._perceptron.relearn(
+                if entry.n_updates < self._config.cache_t2 and self.perceptron.relearn(
                     sentence, tuple(moves), entry.candidates, entry.complete
                 ):
                     entry.n_updates += 1
@@ -100,19 +86,20 @@ class CandidateCache:
         return n_updates
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cache in a form suitable for msgpack."""
+        """Return everything that learning changes, in a form suitable for msgpack."""
         entries = [
             [e.gold.sentence.to_tuple(), e.gold.n_closings, e.gold.leaves, e.candidates, e.complete, e.n_updates]
             for e in self._entries.values()
         ]
-        return {"n_since_sweep": self._n_since_sweep, "keys": list(self._entries), "entries": entries}
+        cache = {"n_since_sweep": self._n_since_sweep, "keys": list(self._entries), "entries": entries}
+        return super().to_dict() | {"cache": cache}
 
-    def from_dict(self, data: dict[str, Any]) -> None:
+    def from_dict(self, state: dict[str, Any]) -> None:
         """Restore what `to_dict` returned."""
-        self._n_since_sweep = data["n_since_sweep"]
+        super().from_dict(state)
+        cache = state["cache"]
+        self._n_since_sweep = cache["n_since_sweep"]
         self._entries = {
-            key: CachedSentence(GoldMoves(Sentence(*sentence), n_closings, leaves), candidates, complete, n_updates)
-            for key, (sentence, n_closings, leaves, candidates, complete, n_updates) in zip(
-                data["keys"], data["entries"], strict=True
-            )
+            key: CachedSentence(GoldMoves(Sentence(*sentence), n_closings, leaves), *others)
+            for key, (sentence, n_closings, leaves, *others) in zip(cache["keys"], cache["entries"], strict=True)
         }
