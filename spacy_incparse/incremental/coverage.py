@@ -76,6 +76,11 @@ class GrammarTable:
             f"seen {self.chain_min_count}+ times",
             "unseen",
         )
+        rows = []
+        for row in self.rows:
+            unseen, pruned = ("-" if share is None else f"{share:.2%}" for share in (row.unseen, row.unseen_pruned))
+            types = "-" if row.held_out_types is None else str(row.held_out_types)
+            rows.append((row.transform, row.tags, types, str(row.n_types), unseen, str(row.n_repeated_types), pruned))
         lines = [
             f"training  {self.n_sentences:>7,} sentences {self.n_words:>9,} words",
             f"held out  {self.held_out_sentences:>7,} sentences {self.held_out_words:>9,} words",
@@ -85,11 +90,14 @@ class GrammarTable:
             f"Chains longer than {SHORT_CHAIN}, tag counted, root {'counted' if self.with_top else 'not counted'}; "
             "unseen: held-out words whose chain is not in the grammar",
             "",
-            *_aligned([header, *map(_cells, self.rows)]),
+            *_aligned([header, *rows]),
         ]
         if self.coverage:
-            lines += ["", "Held-out sentences and the strict grammar (transformed trees)", ""]
-            lines += _aligned([_COVERAGE_HEADER, *map(_coverage_cells, self.coverage)])
+            shares = [("chains kept", "derived", "missing a chain", "missing a triple")]
+            for one in self.coverage:
+                kept = "all" if one.chain_min_count == 1 else f"long ones seen {one.chain_min_count}+ times"
+                shares.append((kept, f"{one.derived:.1%}", f"{one.missing_chain:.1%}", f"{one.missing_triple:.1%}"))
+            lines += ["", "Held-out sentences and the strict grammar (transformed trees)", "", *_aligned(shares)]
         return "\n".join(lines)
 
 
@@ -159,10 +167,10 @@ def _chain_row(
 def _count_chain_types(trees: Sequence[Tree], with_top: bool) -> Counter[ChainType]:
     counts: Counter[ChainType] = Counter()
     for tree in trees:
-        for k, (move, tag) in enumerate(zip(derivation(tree), tree.tags, strict=True)):
-            root = (tree.label,) if with_top and k == 0 else ()
-            chain: ChainType = (*root, *move.chain, tag)
-            counts[chain] += 1
+        chains = [(*move.chain, tag) for move, tag in zip(derivation(tree), tree.tags, strict=True)]
+        if with_top:
+            chains[0] = (tree.label, *chains[0])
+        counts.update(chains)
     return counts
 
 
@@ -178,21 +186,6 @@ def _coverage(grammar: Grammar, held_out: Sequence[Tree]) -> Coverage:
         missing_chain=sum(chain for chain, _ in missing) / len(missing),
         missing_triple=sum(triple for _, triple in missing) / len(missing),
     )
-
-
-def _cells(row: ChainRow) -> tuple[str, ...]:
-    shares = ["-" if share is None else f"{share:.2%}" for share in (row.unseen, row.unseen_pruned)]
-    held_out_types = "-" if row.held_out_types is None else str(row.held_out_types)
-    return row.transform, row.tags, held_out_types, str(row.n_types), shares[0], str(row.n_repeated_types), shares[1]
-
-
-_COVERAGE_HEADER = ("chains kept", "derived", "missing a chain", "missing a triple")
-
-
-def _coverage_cells(coverage: Coverage) -> tuple[str, ...]:
-    kept = "all" if coverage.chain_min_count == 1 else f"long ones seen {coverage.chain_min_count}+ times"
-    shares = (coverage.derived, coverage.missing_chain, coverage.missing_triple)
-    return kept, *(f"{share:.1%}" for share in shares)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
 from spacy_incparse.files import write_bytes
@@ -242,14 +242,14 @@ _WHOLE = {
 SETTINGS = (*_WHOLE, "only_min_share", "templates", "clusters")
 
 
-N_EPOCHS = 5  # of each tagger
+N_EPOCHS = 5  # of the tagger of a fold
+ALL = -1  # in place of a fold: the tagger of all sentences, which takes longest and therefore comes first
 
 
-@dataclass(frozen=True)
-class TagFolds:
-    """A tagged corpus in folds, and the settings of the taggers of all but one fold.
+class TagFolds(NamedTuple):
+    """A tagged corpus in folds. n_tags, tag_margin: as for `Tagger.candidate_tags`. settings: of `Tagger.train`.
 
-    n_tags, tag_margin: as for `Tagger.candidate_tags`. settings: of `Tagger.train`.
+    n_epochs: of the taggers of all but one fold.
     """
 
     sentences: Sequence[Sequence[str]]
@@ -258,18 +258,20 @@ class TagFolds:
     n_tags: int
     tag_margin: float
     settings: Mapping[str, Any]
+    n_epochs: int = N_EPOCHS
 
-    def tagged(self, fold: int) -> list[Tagging]:
-        """Return the tags of a fold by a tagger trained on the others."""
+    def trained(self, fold: int) -> Any:
+        """Return the tags of a fold by a tagger trained on the others; for `ALL` the tagger of all."""
+        if fold == ALL:
+            return Tagger.train(self.sentences, self.tags, **self.settings)
         start, end = (len(self.sentences) * number // self.n_folds for number in (fold, fold + 1))
-        tagger = Tagger.train(
-            [*self.sentences[:start], *self.sentences[end:]], [*self.tags[:start], *self.tags[end:]], **self.settings
-        )
+        others = [[*rows[:start], *rows[end:]] for rows in (self.sentences, self.tags)]
+        tagger = Tagger.train(*others, **{**self.settings, "n_epochs": self.n_epochs})
         return tagger.candidate_tags(self.sentences[start:end], self.n_tags, self.tag_margin)
 
-    def worker(self) -> Callable[[int], list[Tagging]]:
-        """Return `tagged`, for processes."""
-        return self.tagged
+    def worker(self) -> Callable[[int], Any]:
+        """Return `trained`, for processes."""
+        return self.trained
 
 
 def jackknife_tags(
@@ -295,8 +297,8 @@ def jackknife_tags(
     n_folds = min(n_folds, len(sentences))
     if n_folds < 2:
         raise ConfigError(f"jackknifing needs at least two folds and two sentences, not {n_folds}")
-    settings = {"n_epochs": n_epochs, "clusters": as_clusters(clusters)} | train_settings
-    folds = TagFolds(sentences, tags, n_folds, n_tags, tag_margin, settings)
+    settings = {"clusters": as_clusters(clusters)} | train_settings
+    folds = TagFolds(sentences, tags, n_folds, n_tags, tag_margin, settings, n_epochs)
     tagged: list[Tagging] = []
     for fold, rows in run_in_order(folds.worker, range(n_folds), n_process):
         tagged += rows

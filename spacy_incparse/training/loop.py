@@ -11,11 +11,18 @@ from typing import Any
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.catalogue import kind_of_config
-from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, Progress, TagSchedule, convergence_of, learn_pass
+from spacy_incparse.training.passes import (
+    NO_EXTRA,
+    ExtraTrees,
+    PassSelection,
+    Progress,
+    TagSchedule,
+    convergence_of,
+    learn_pass,
+)
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.training.temperature import fit_temperature
@@ -91,7 +98,8 @@ def train_parser(
         on_kept(n_passes)
     passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress)
     for number in range(n_passes + 1, (1 if task.kind.trains_in_one_pass else max_epochs) + 1):
-        if passes.has_converged:
+        reached = convergence_of(preparation.learner)
+        if reached and reached.is_reached:
             break
         report, parser = passes.run(number)
         if on_pass:
@@ -123,25 +131,15 @@ class Passes:
     """The passes of a training run and the best F so far."""
 
     def __init__(
-        self,
-        task: TrainingTask,
-        preparation: Preparation,
-        dev: Sequence[Tree],
-        best: float = NO_BEST,
-        progress: Progress | None = None,
+        self, task: TrainingTask, preparation: Preparation, dev: Sequence[Tree], best: float, progress: Progress | None
     ):
         self.best = best
         self._learner, self._dev, self._progress, self._seed = preparation.learner, dev, progress, task.seed
         rows = tags_of(preparation.tagger, task.needs.tag_request, dev)
         self._given = [(tree.words, row) for tree, row in zip(dev, rows, strict=True)]
         interval = task.needs.gold_tag_interval
-        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
-
-    @property
-    def has_converged(self) -> bool:
-        """Whether more passes would change nothing."""
-        found = convergence_of(self._learner)
-        return found is not None and found.is_reached
+        selection = PassSelection(len(task.own), len(task.extra.trees), task.extra.weight, task.seed)
+        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, selection)
 
     def run(self, number: int) -> tuple[PassReport, Parser]:
         """Run a pass and return its report and the parser after it."""
@@ -149,17 +147,13 @@ class Passes:
         examples = self._schedule.examples(number)
         n_updates = learn_pass(examples, self._learner, self._seed, number, self._progress).n_updates
         parser = self._learner.parser()
-        scores = score_parser(parser, self._dev, self._given) if self._dev else None
-        is_best = scores is None or scores["const_f"] > self.best
-        if is_best and scores is not None:
-            self.best = scores["const_f"]
-            parser.temperature = fit_temperature(parser, self._dev, self._given)
+        scores, is_best = None, True
+        if self._dev:
+            scores = score_trees(self._dev, [parse.tree for parse in parser.parse_batch(self._given)]).to_dict()
+            is_best = scores["const_f"] > self.best
+            if is_best:
+                self.best = scores["const_f"]
+                parser.temperature = fit_temperature(parser, self._dev, self._given)
         reached = convergence_of(self._learner)
         seconds = time.perf_counter() - started
         return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
-
-
-def score_parser(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> dict[str, Any]:
-    """Parse the sentences of gold trees, given as the arguments of `parse`, and return the scores of the trees."""
-    parses = parser.parse_batch(given)
-    return score_trees(gold, [parse.tree for parse in parses]).to_dict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
-from spacy_incparse.tagging.tagger import N_EPOCHS, TagFolds, Tagger, Tagging, jackknife_tags
-from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection, Progress
+from spacy_incparse.tagging.tagger import ALL, N_EPOCHS, TagFolds, Tagger, jackknife_tags
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, Progress
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_order
@@ -26,10 +26,6 @@ class TrainedModel(NamedTuple):
 
     tagger: Tagger | None
     parser: Parser
-
-    def tags_of(self, trees: Sequence[Tree]) -> Rows:
-        """Return the tags under which the parser would parse the words of trees."""
-        return tags_of(self.tagger, self.parser.tag_request, trees)
 
     def checksum(self) -> str:
         """Return a checksum of both."""
@@ -83,11 +79,6 @@ class TrainingTask:
         needs = self.needs
         return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
 
-    @property
-    def selection(self) -> PassSelection:
-        """The sentences of each pass."""
-        return PassSelection(len(self.own), len(self.extra.trees), self.extra.weight, self.seed)
-
     def prepare(self, progress: Progress | None = None) -> Preparation:
         """Train the tagger on all trees, tag each fold with a tagger of the other folds, and read the grammar.
 
@@ -97,7 +88,8 @@ class TrainingTask:
         if self.base is None:
             tagger, tags = self._tag(progress or (lambda what, done, total: None))
         else:
-            tagger, tags = self.base.tagger, self.base.tags_of(self.trees)
+            tagger = self.base.tagger
+            tags = tags_of(tagger, self.base.parser.tag_request, self.trees)
         return Preparation(tagger, tags, self.learner(tags))
 
     def learner(self, tags: Rows) -> Learner:
@@ -133,7 +125,11 @@ class TrainingTask:
         n_folds = min(self.n_folds, len(self.trees))
         settings = {"seed": self.seed, "clusters": self.clusters} | dict(self.tagger_settings)
         if n_folds > 1 and self.n_process > 1:
-            return train_side_by_side(words, gold_tags, request, n_folds, settings, self.n_process, report)
+            folds, found = TagFolds(words, gold_tags, n_folds, *request, settings), list[Any]()
+            for _, result in run_in_order(folds.worker, range(ALL, n_folds), self.n_process):
+                found.append(result)
+                report("training taggers", len(found), n_folds + 1)
+            return found[0], [row for rows in found[1:] for row in rows]
         n_epochs = settings.get("n_epochs", 10)
         tagger = Tagger.train(
             words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
@@ -142,7 +138,7 @@ class TrainingTask:
             return tagger, gold_tags
         tags = jackknife_tags(
             words, gold_tags, n_folds=n_folds, n_tags=request.n_tags, tag_margin=request.margin,
-            progress=lambda done, n: report("jackknifing tags", done, n), **for_folds(settings),
+            progress=lambda done, n: report("jackknifing tags", done, n), **{**settings, "n_epochs": N_EPOCHS},
         )  # fmt: skip
         return tagger, tags
 
@@ -152,44 +148,3 @@ def tags_of(tagger: Tagger | None, request: TagRequest | None, trees: Sequence[T
     if tagger is None or request is None:
         return [[None] * len(tree.words) for tree in trees]
     return tagger.candidate_tags([tree.words for tree in trees], *request)
-
-
-_ALL = -1  # in place of a fold: the tagger of all sentences, which takes longest and therefore comes first
-
-
-@dataclass(frozen=True)
-class _Taggers:
-    """The tasks of the workers: a tagger of all sentences, and the tags of each fold by a tagger of the others."""
-
-    folds: TagFolds
-    settings: Mapping[str, Any]
-
-    def train(self, fold: int) -> Tagger | list[Tagging]:
-        if fold != _ALL:
-            return self.folds.tagged(fold)
-        return Tagger.train(self.folds.sentences, self.folds.tags, **self.settings)
-
-    def worker(self) -> Callable[[int], Tagger | list[Tagging]]:
-        return self.train
-
-
-def train_side_by_side(
-    sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], request: TagRequest, n_folds: int,
-    settings: Mapping[str, Any], n_process: int, report: Progress,
-) -> tuple[Tagger, list[Tagging]]:  # fmt: skip
-    """Return a tagger of all sentences, and their tags by taggers of the other folds; the same as in one process.
-
-    settings: of `Tagger.train`. n_folds: at least 2.
-    """
-    folds = TagFolds(sentences, tags, n_folds, request.n_tags, request.margin, for_folds(settings))
-    found: list[Any] = []
-    for _, result in run_in_order(_Taggers(folds, settings).worker, range(_ALL, n_folds), n_process):
-        found.append(result)
-        report("training taggers", len(found), n_folds + 1)
-    tagger, *rows = found
-    return tagger, [row for fold in rows for row in fold]
-
-
-def for_folds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the taggers of jackknifing, which have fewer passes."""
-    return {**settings, "n_epochs": N_EPOCHS}

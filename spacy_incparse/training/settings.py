@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +11,8 @@ from typing import Any
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import find_kind, kind_of, kinds
-from spacy_incparse.parsing.parser import Parser, ParserKind
+from spacy_incparse.parsing.parser import ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
-from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.preparation import TrainedModel
 from spacy_incparse.trees.heads import HeadRules
@@ -113,23 +113,12 @@ class ParserRecipe:
 
     def train(self, trees: Sequence[Tree]) -> TrainedModel:
         """Return a parser trained on normalized trees, and its tagger."""
-        found: list[TrainedModel] = []
-
-        def keep(_: object, tagger: Tagger | None, parser: Parser) -> None:
-            found[:] = [TrainedModel(tagger, parser)]
-
+        found = deque[TrainedModel](maxlen=1)
         train_parser(
-            trees,
-            [],
-            kind=find_kind(self.kind),
-            config=self.config,
-            heads=self.heads,
-            n_folds=self.n_tag_folds,
-            tagger_settings=self.tagger_settings,
-            max_epochs=self.n_passes,
-            seed=self.seed,
-            on_pass=keep,
-        )
+            trees, [], kind=find_kind(self.kind), config=self.config, heads=self.heads, n_folds=self.n_tag_folds,
+            tagger_settings=self.tagger_settings, max_epochs=self.n_passes, seed=self.seed,
+            on_pass=lambda _, tagger, parser: found.append(TrainedModel(tagger, parser)),
+        )  # fmt: skip
         return found[0]
 
     def contents(self) -> dict[str, Any]:

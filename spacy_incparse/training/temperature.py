@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ MAX_SENTENCES = 1000  # enough for one number
 MAX_EXACT = 200  # sentences for parsers that know the probability of each phrase
 EXACT_STEPS = 9  # in each of two rounds
 LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
-N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbors of the last round's best
+N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one
 
 
 class ScoredAnalyses(NamedTuple):
@@ -45,9 +45,14 @@ def fit_temperature(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]
 
 
 def _fitted(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> float:
-    if parser.has_exact_probabilities and not parser.members:
-        return _fit_to_phrases(parser, gold[:MAX_EXACT], given[:MAX_EXACT])
-    return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], given))
+    if not parser.has_exact_probabilities or parser.members:
+        return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], given))
+    pairs = list(zip(gold[:MAX_EXACT], given, strict=False))
+
+    def losses(temperatures: list[float]) -> np.ndarray:
+        return sum((_phrase_losses(parser, *pair, temperatures) for pair in pairs), np.zeros(EXACT_STEPS))
+
+    return _searched(losses, 0.1, 10.0, EXACT_STEPS, 2)
 
 
 def scored_analyses(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> ScoredAnalyses:
@@ -61,20 +66,7 @@ def scored_analyses(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]
     return found
 
 
-def _fit_to_phrases(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> float:
-    """Return the temperature at which the probabilities of phrases best predict that these are right."""
-    low, high = np.log(0.1), np.log(10.0)
-    for _ in range(2):
-        steps = np.linspace(low, high, EXACT_STEPS)
-        losses = np.zeros(EXACT_STEPS)
-        for tree, sentence in zip(gold, given, strict=True):
-            losses += _phrase_losses(parser, tree, sentence, np.exp(steps).tolist())
-        best = int(np.argmin(losses))
-        low, high = steps[max(best - 1, 0)], steps[min(best + 1, EXACT_STEPS - 1)]
-    return float(f"{np.exp(steps[best]):.4g}")
-
-
-def _phrase_losses(parser: Parser, tree: Tree, given: Input, temperatures: Sequence[float]) -> list[float]:
+def _phrase_losses(parser: Parser, tree: Tree, given: Input, temperatures: Sequence[float]) -> np.ndarray:
     """Return the log loss of the phrases below the root of the parser's tree at each temperature."""
     found, right = parser.parse(*given).tree.spans()[1:], set(tree.spans())
     is_right = np.array([phrase in right for phrase in found], bool)
@@ -82,10 +74,10 @@ def _phrase_losses(parser: Parser, tree: Tree, given: Input, temperatures: Seque
     for temperature in temperatures:
         posterior = parser.posterior(*given, temperature=temperature)
         if posterior is None:
-            return [0.0] * len(temperatures)
+            return np.zeros(len(temperatures))
         shares = np.array([posterior.phrases.get(phrase, 0.0) for phrase in found])
         losses.append(-float(np.log(np.clip(np.where(is_right, shares, 1 - shares), 1e-6, 1)).sum()))
-    return losses
+    return np.array(losses)
 
 
 def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]) -> float:
@@ -94,11 +86,18 @@ def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]
     for i, row in enumerate(scores):
         gaps[i, : len(row)] = row[0] - np.array(row)
     right = np.array(is_right)
-    low, high = np.log(LOWEST), np.log(HIGHEST)
-    for _ in range(N_ROUNDS):
-        steps = np.linspace(low, high, N_STEPS)
-        best = int(np.argmin([_log_loss(gaps, right, np.exp(step)) for step in steps]))
-        low, high = steps[max(best - 1, 0)], steps[min(best + 1, N_STEPS - 1)]
+    return _searched(lambda found: [_log_loss(gaps, right, one) for one in found], LOWEST, HIGHEST, N_STEPS, N_ROUNDS)
+
+
+def _searched(
+    losses: Callable[[list[float]], Any], lowest: float, highest: float, n_steps: int, n_rounds: int
+) -> float:
+    """Return the temperature with the least loss; each round is between the neighbors of the last round's best."""
+    low, high = np.log(lowest), np.log(highest)
+    for _ in range(n_rounds):
+        steps = np.linspace(low, high, n_steps)
+        best = int(np.argmin(losses(np.exp(steps).tolist())))
+        low, high = steps[max(best - 1, 0)], steps[min(best + 1, n_steps - 1)]
     return float(f"{np.exp(steps[best]):.4g}")
 
 

@@ -8,7 +8,7 @@ are shared (horizontal markovization, Klein & Manning 2003, section 2).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays, compress_nodes
@@ -30,15 +30,24 @@ def binarize(
 
     Raises ValueError if a label of the tree looks like an added one, since `unbinarize` would remove it.
     """
-    _check(arrays, direction, marker)
-    nodes: list[Node] = []  # in pre-order
-    waiting: dict[int, list[Node]] = {}  # first node -> nodes added above it, the outermost first
-    for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
-        nodes += waiting.pop(i, ())
-        nodes.append((i, i + size, label))
-        for node in _put_in(arrays, i, direction, marker, horizontal):
-            waiting.setdefault(node[0], []).append(node)
-    return build_tree(nodes, arrays.words)
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
+    if not marker:
+        raise ValueError("the marker is empty")
+    is_put_in = _put_in_pattern(marker)
+    for label, size in zip(arrays.labels, arrays.sizes, strict=True):
+        if size > 1 and is_put_in.search(label):
+            raise ValueError(f"the label {label!r} looks like one that {marker!r} marks: choose another marker")
+
+    def between(node: int, children: Sequence[int]) -> Iterator[Node]:
+        for n_split_off in range(1, len(children) - 1):
+            group = children[n_split_off:] if direction == "right" else children[: len(children) - n_split_off]
+            n_named = len(group) if horizontal is None else min(horizontal, len(group))
+            named = group[:n_named] if direction == "right" else group[len(group) - n_named :]
+            names = "-".join(arrays.labels[child] for child in named)
+            yield group[0], group[-1] + arrays.sizes[group[-1]], f"{arrays.labels[node]}{marker}<{names}>"
+
+    return with_added(arrays, between)
 
 
 def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
@@ -50,33 +59,26 @@ def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
     return TreeArrays.of(*compress_nodes(labels, sizes, kept), arrays.words)
 
 
-def _put_in(arrays: TreeArrays, node: int, direction: str, marker: str, horizontal: int | None) -> Iterator[Node]:
-    """Yield the nodes to add between a node and its children, from the top down."""
-    children = list(walks.children(arrays, node))
-    n, label = len(children), arrays.labels[node]
-    for n_split_off in range(1, n - 1):
-        group = children[n_split_off:] if direction == "right" else children[: n - n_split_off]
-        if horizontal is None:
-            named = group
-        else:
-            named = group[:horizontal] if direction == "right" else group[max(len(group) - horizontal, 0) :]
-        names = "-".join(arrays.labels[child] for child in named)
-        yield group[0], group[-1] + arrays.sizes[group[-1]], f"{label}{marker}<{names}>"
-
-
-def build_tree(nodes: Sequence[Node], words: Sequence[str]) -> TreeArrays:
-    """Return the tree with these nodes, given in pre-order; first and last count the nodes of another tree."""
-    builder, following = ArraysBuilder(), iter(words)
+def with_added(arrays: TreeArrays, between: Callable[[int, Sequence[int]], Iterable[Node]]) -> TreeArrays:
+    """Return a tree with added nodes: `between` gives those between a phrase and its children, from the top down."""
+    builder, words = ArraysBuilder(), iter(arrays.words)
+    waiting: dict[int, list[Node]] = {}  # first node -> nodes added above it, the outermost first
     behind: list[int] = []  # of the open phrases
-    for first, last, label in nodes:
-        while behind and behind[-1] <= first:
+    for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
+        while behind and behind[-1] <= i:
             behind.pop()
             builder.close()
-        if last == first + 1:
-            builder.leaf(label, next(following))
-        else:
-            builder.open(label)
+        for _, last, added in waiting.pop(i, ()):
+            builder.open(added)
             behind.append(last)
+        if size == 1:
+            builder.leaf(label, next(words))
+            continue
+        builder.open(label)
+        behind.append(i + size)
+        if size > 3:  # it may have three children
+            for node in between(i, list(walks.children(arrays, i))):
+                waiting.setdefault(node[0], []).append(node)
     for _ in behind:
         builder.close()
     return builder.arrays()
@@ -84,14 +86,3 @@ def build_tree(nodes: Sequence[Node], words: Sequence[str]) -> TreeArrays:
 
 def _put_in_pattern(marker: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(marker)}<.*>\Z", re.DOTALL)
-
-
-def _check(arrays: TreeArrays, direction: str, marker: str) -> None:
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
-    if not marker:
-        raise ValueError("the marker is empty")
-    is_put_in = _put_in_pattern(marker)
-    for label, size in zip(arrays.labels, arrays.sizes, strict=True):
-        if size > 1 and is_put_in.search(label):
-            raise ValueError(f"the label {label!r} looks like one that {marker!r} marks: choose another marker")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.arrays import children
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
@@ -39,7 +40,9 @@ def restore(tree: Tree) -> Tree:
     """
     if slash_base(tree.label) is not None:
         raise ValueError(f"the root of a transformed tree cannot be the slash node {tree.label!r}")
-    return _merge_doubled(_rebuild(tree, _restored))
+    restored = _rebuild(tree, _restored)
+    is_doubled = any(_is_doubled(restored.arrays, node) for node in range(len(restored.arrays.labels)))
+    return _rebuild(restored, _merged) if is_doubled else restored
 
 
 def slash_label(label: str) -> str:
@@ -90,59 +93,41 @@ def _rebuild(tree: Tree, rewrite) -> Tree:
 def _transformed(arrays: TreeArrays, node: int) -> list[_Piece]:
     """Return the phrase, the children of its innermost repetition, then the steps from the inside out (figure 3 c)."""
     label, steps = arrays.labels[node], []
-    while _is_left_recursive(arrays, node):
-        steps.append(_children(arrays, node)[1:])
+    while _repeats(arrays, node) and arrays.sizes[node + 1] + 1 < arrays.sizes[node]:
+        steps.append([*children(arrays, node)][1:])
         node += 1
-    pieces: list[_Piece] = [label, *_children(arrays, node)]
+    pieces: list[_Piece] = [label, *children(arrays, node)]
     for step in reversed(steps):
         pieces += [slash_label(label), *step, None]
     return [*pieces, None]
 
 
-def _is_left_recursive(arrays: TreeArrays, node: int) -> bool:
-    first = node + 1
-    repeats = arrays.labels[first] == arrays.labels[node] and arrays.sizes[first] > 1
-    return repeats and arrays.sizes[first] + 1 < arrays.sizes[node]
+def _repeats(arrays: TreeArrays, node: int) -> bool:
+    """Return whether the first child of a phrase is a phrase with the same label."""
+    return arrays.labels[node + 1] == arrays.labels[node] and arrays.sizes[node + 1] > 1
 
 
 def _restored(arrays: TreeArrays, node: int) -> list[_Piece]:
     """Fold the steps of a phrase from the left: each step puts everything before it into a phrase of the same label."""
-    label, children = arrays.labels[node], _children(arrays, node)
+    label = arrays.labels[node]
     if slash_base(label) is not None:
-        return list(children)
-    step_label, pieces, n_steps = slash_label(label), [], 0
-    for k, child in enumerate(children):
+        return list(children(arrays, node))
+    step_label, pieces, n_steps = slash_label(label), list[_Piece](), 0
+    for k, child in enumerate(children(arrays, node)):
         if k and arrays.labels[child] == step_label and arrays.sizes[child] > 1:
-            pieces += [None, *_children(arrays, child)]
+            pieces += [None, *children(arrays, child)]
             n_steps += 1
         else:
             pieces.append(child)
-    return [label] * (1 + n_steps) + pieces + [None]
-
-
-def _children(arrays: TreeArrays, node: int) -> list[int]:
-    children, child, end = [], node + 1, node + arrays.sizes[node]
-    while child < end:
-        children.append(child)
-        child += arrays.sizes[child]
-    return children
-
-
-def _merge_doubled(tree: Tree) -> Tree:
-    """Merge each unary X over X into one X; these occur only in trees that `transform` did not build."""
-    arrays = tree.arrays
-    if not any(_is_doubled(arrays, node) for node in range(len(arrays.labels))):
-        return tree
-    return _rebuild(tree, _merged)
+    return [*[label] * (1 + n_steps), *pieces, None]
 
 
 def _is_doubled(arrays: TreeArrays, node: int) -> bool:
-    if arrays.sizes[node] < 3 or arrays.labels[node] != arrays.labels[node + 1]:
-        return False
-    return arrays.sizes[node + 1] > 1 and arrays.sizes[node + 1] + 1 == arrays.sizes[node]
+    return arrays.sizes[node] > 2 and _repeats(arrays, node) and arrays.sizes[node + 1] + 1 == arrays.sizes[node]
 
 
 def _merged(arrays: TreeArrays, node: int) -> list[_Piece]:
+    """Merge each unary X over X into one X; these occur only in trees that `transform` did not build."""
     while _is_doubled(arrays, node):
         node += 1
-    return [arrays.labels[node], *_children(arrays, node), None]
+    return [arrays.labels[node], *children(arrays, node), None]

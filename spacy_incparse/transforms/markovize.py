@@ -14,8 +14,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.transforms.binarize import Node, build_tree
-from spacy_incparse.trees import arrays as walks
+from spacy_incparse.transforms.binarize import Node, with_added
 from spacy_incparse.trees.arrays import TreeArrays, compress_nodes, expand_unaries
 from spacy_incparse.trees.heads import HeadRules, head_children, head_words
 
@@ -71,7 +70,8 @@ def markovize(arrays: TreeArrays, settings: Markovization, heads: HeadRules | No
     is_joined = [settings.collapse_unaries and i > 1 and sizes[i - 1] == size + 1 for i, size in enumerate(sizes)]
     labels = list(_annotated_labels(arrays, is_joined, settings, heads))
     _, kept_sizes = compress_nodes(arrays.labels, sizes, [not joined for joined in is_joined])
-    return _binary(TreeArrays.of(labels, kept_sizes, arrays.words), settings, heads)
+    kept = TreeArrays.of(labels, kept_sizes, arrays.words)
+    return with_added(kept, lambda node, children: _active_nodes(kept, node, children, settings, heads))
 
 
 def unmarkovize(arrays: TreeArrays) -> TreeArrays:
@@ -106,23 +106,12 @@ def _head_tags(arrays: TreeArrays, heads: HeadRules) -> list[str]:
     return [arrays.labels[arrays.leaves[word]] for word in head_words(arrays, head_children(arrays, heads))]
 
 
-def _binary(arrays: TreeArrays, settings: Markovization, heads: HeadRules | None) -> TreeArrays:
-    nodes: list[Node] = []  # in pre-order
-    waiting: dict[int, list[Node]] = {}  # first node -> active nodes above it, the outermost first
-    for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
-        nodes += waiting.pop(i, ())
-        nodes.append((i, i + size, label))
-        children = list(walks.children(arrays, i)) if size > 3 else []
-        if len(children) > 2:
-            for node in _active_nodes(arrays, i, children, settings, heads):
-                waiting.setdefault(node[0], []).append(node)
-    return build_tree(nodes, arrays.words)
-
-
 def _active_nodes(
     arrays: TreeArrays, parent: int, children: Sequence[int], settings: Markovization, heads: HeadRules | None
 ) -> Iterator[Node]:
     """Yield the active nodes between a phrase and its children, from the top down."""
+    if len(children) < 3:
+        return
     names = [chain_of(arrays.labels[child]) for child in children]
     head = _head_index(arrays.labels[parent], names, heads) if settings.branching == "head" and heads else 0
     anchor = {"right": 0, "left": len(names) - 1, "head": head}[settings.branching]
