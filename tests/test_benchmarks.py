@@ -48,13 +48,12 @@ def load():
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
-    from spacy_incparse.cli.train import train_pipeline
     from spacy_incparse.cli.train_options import BEST
     from spacy_incparse.treebanks.reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
-    train_pipeline(trees, trees[:10], folder, read_recipe("paper", max_epochs=1))
+    read_recipe("paper", max_epochs=1).train_pipeline(trees, trees[:10], folder)
     return folder / BEST
 
 

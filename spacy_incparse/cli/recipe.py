@@ -5,21 +5,23 @@ from __future__ import annotations
 import configparser
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import srsly
 import typer
 
-from spacy_incparse.cli.train_options import config_names
+from spacy_incparse.cli.options import open_pipeline
+from spacy_incparse.cli.train_options import BEST, STATE, PassTable, config_names
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import named
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import check_search, find_kind, kind_of, recipes
 from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees
 from spacy_incparse.training.settings import (
     TRAINING_DEFAULTS,
     check_training,
@@ -34,15 +36,15 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.tagging.tagger import Tagger
+    from spacy_incparse.training.loop import PassReport
     from spacy_incparse.training.preparation import TrainedModel
     from spacy_incparse.trees.tree import Tree
 
-MAX_EPOCHS = 10
 _OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings of the parser
 # The component's settings that a trained pipeline takes over, and those that training sets itself.
 _OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
-_FINE_TUNED = ("sentencizer", "incparse_tagger", "incparse")  # the components of a pipeline that is fine-tuned
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
+_FINE_TUNED = ("sentencizer", "incparse_tagger", "incparse")  # the components of a pipeline that is fine-tuned
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,14 @@ class Recipe:
     training, search: as in the component's config. options: its other settings, such as set_tags and spans_key.
     """
 
+    REFUSED: ClassVar[Mapping[str, str]] = {  # options of the command that are not for these parsers, and why
+        "encoder": "it is for --config neural",
+        "init_tok2vec": "it is for --config neural",
+        "gpu": "it is for neural parsers",
+        "mixed_precision": "it is for --config neural",
+    }
+    FOR_GRAMMAR: ClassVar[bool] = True  # whether trees to learn from have to be good for a grammar
+
     lang: str
     max_epochs: int
     training: dict[str, Any]
@@ -60,6 +70,19 @@ class Recipe:
     heads: HeadRules
     description: str
     base: TrainedModel | None = None
+    n_process: int = 1
+
+    @classmethod
+    def of_options(cls, given: Mapping[str, Any], description: str) -> Recipe:
+        """Read the settings that the options of the command name. Raises IncparseError for wrong ones."""
+        overrides = {name: given[name] for name in ("lang", "heads", "clusters", "max_epochs", "seed")}
+        recipe = read_recipe(given["config"], base=given["from_model"], description=description, **overrides)
+        kind, n_process, weight = recipe.kind, given["n_process"], given["extra_weight"]
+        if n_process > 1 and kind.needs(recipe.parser_config).tag_request is None:
+            raise IncparseError(f"--n-process {n_process}: a {kind.name} parser is trained in one process")
+        if weight != 1 and kind.trains_in_one_pass:
+            raise IncparseError(f"--extra-weight {weight:g}: a {kind.name} parser is trained in one pass, on all trees")
+        return replace(recipe, n_process=n_process)
 
     @property
     def kind(self) -> ParserKind:
@@ -71,6 +94,12 @@ class Recipe:
         """The settings of the parser itself."""
         config: Settings | None = getattr(self.base.parser, "config", None) if self.base else None
         return config or parser_config(self.training | self.search)
+
+    def is_begun(self, folder: Path) -> bool:
+        """Return whether a folder has the state of such a training, which can be resumed."""
+        from spacy_incparse.training.state import is_begun
+
+        return is_begun(folder) and not self.kind.trains_in_one_pass
 
     def train(self, trees: Sequence[Tree], dev: Sequence[Tree] = (), **run: Any) -> None:
         """Train with these settings; `run`: the other arguments of `train_parser`, which may replace them."""
@@ -85,8 +114,65 @@ class Recipe:
             "max_epochs": self.max_epochs,
             "seed": self.training["seed"],
             "base": self.base,
+            "n_process": self.n_process,
         }
         train_parser(trees, dev, **(settings | run))
+
+    def train_pipeline(
+        self, trees: Sequence[Tree], dev: Sequence[Tree], out_dir: Path, *, resume: bool = False,
+        extra: ExtraTrees = NO_EXTRA,
+    ) -> None:  # fmt: skip
+        """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
+
+        Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises
+        IncparseError if a training with another language would go on, or all passes are finished and the best one's
+        pipeline is gone.
+        """
+        from spacy_incparse.training.state import forget
+
+        one_pass, best, state = self.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
+        if resume and one_pass:
+            raise IncparseError(
+                f"--resume: a {self.kind.name} parser is trained in one pass: there is nothing to resume"
+            )
+        if resume:
+            self._check_language(best)
+        else:
+            state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
+        if notice := self.kind.notice(self.parser_config, trees):
+            typer.echo(notice, err=True)
+        table = PassTable(trees, extra, dev)
+
+        def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser) -> None:
+            if report.is_best:
+                performance = (report.scores or {}) | {"passes": report.number}
+                save_pipeline(self.pipeline(tagger, parser, performance), best)
+            table.add(report)
+
+        with table.interruptible(resume=resume) as on_kept:
+            self.train(
+                trees, dev, extra=extra, state_dir=None if one_pass else state, resume=resume, has_best=best.exists(),
+                on_pass=on_pass, on_kept=on_kept, progress=table.show_progress,
+            )  # fmt: skip
+        if one_pass:
+            forget(state)  # of an older training: --resume would replace this pipeline by the older one
+        if not best.exists():
+            raise IncparseError(
+                f"all {self.max_epochs} passes are finished, but their pipeline is no longer in {best}:"
+                " continue with a higher --max-epochs, or start again without --resume"
+            )
+
+    def _check_language(self, pipeline: Path) -> None:
+        """Raise IncparseError if a training would go on with another tokenizer than that of its pipeline, if any."""
+        try:
+            known = srsly.read_json(pipeline / "meta.json")["lang"]
+        except (OSError, ValueError, TypeError, KeyError):  # no pipeline, or a damaged one, which will be replaced
+            return
+        if known != self.lang:
+            raise IncparseError(
+                f"--resume: the training was begun with the language {known!r}, not {self.lang!r}: pass --lang {known},"
+                f" or start again without --resume"
+            )
 
     def pipeline(self, tagger: Tagger | None, parser: Parser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
@@ -96,32 +182,24 @@ class Recipe:
         """
         nlp = blank_pipeline(self.lang)
         nlp.add_pipe("sentencizer")
-        settings = {"training": self.training, "search": self.search}
-        request = parser.tag_request
-        if tagger is None or request is None or request.n_tags > 1:
-            nlp.add_pipe("incparse", config={"tags": "own", "set_tags": True} | settings | self.options)
-        else:
+        config, request = {"tags": "own", "set_tags": True}, parser.tag_request
+        if tagger is not None and request is not None and request.n_tags == 1:
             # The parser has the tagger too: it works without the component, and tags the words that this leaves
             # untagged.
-            nlp.add_pipe("incparse_tagger")
-            nlp.add_pipe("incparse", config={"tags": "doc"} | settings | self.options)
-            _model(nlp, "incparse_tagger").tagger = tagger
-        _model(nlp, "incparse").set_weights(tagger, parser)  # no copy: these are the largest things in memory
+            tagging: Any = nlp.add_pipe("incparse_tagger")
+            tagging.model.tagger, config = tagger, {"tags": "doc"}
+        settings = {"training": self.training, "search": self.search}
+        parsing: Any = nlp.add_pipe("incparse", config=config | settings | self.options)
+        parsing.model.set_weights(tagger, parser)  # no copy: these are the largest things in memory
         nlp.meta.update(name="incparse", description=f"Constituency parser, {self.description}", performance=scores)
         return nlp
 
 
 def read_recipe(
-    config: str,
-    *,
-    lang: str | None = None,
-    heads: Path | None = None,
-    clusters: str | None = None,
-    max_epochs: int | None = None,
-    seed: int | None = None,
-    description: str = "trained with spacy-incparse",
+    config: str, *, lang: str | None = None, heads: Path | None = None, clusters: str | None = None,
+    max_epochs: int | None = None, seed: int | None = None, description: str = "trained with spacy-incparse",
     base: str | None = None,
-) -> Recipe:
+) -> Recipe:  # fmt: skip
     """Read the settings that `config` names: a recipe, a spaCy config (.cfg) or a .json file with settings.
 
     The other arguments override these settings. base: a pipeline to fine-tune, whose parser settings do not change.
@@ -130,35 +208,26 @@ def read_recipe(
     if seed is not None:
         check_number("--seed", seed, 0, MOST_SEED)
     given = _read_settings(config)
+    given |= {"lang": lang or given["lang"], "max_epochs": max_epochs or given["max_epochs"]}
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
     training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
-    given["lang"] = lang or given["lang"]
-    given["max_epochs"] = max_epochs or given["max_epochs"]
+    given["training"] = training
     try:
-        kind = kind_of(TRAINING_DEFAULTS | dict(given["training"]))
+        kind = kind_of(training)
         if clusters is not None and "clusters" not in kind.config_type.names():
             raise ConfigError(f"--clusters {clusters}: a {kind.name} parser does not read word clusters")
-        _check(given | {"training": training}, others=_OUTER if _is_json(Path(config)) else ())
-        training["kind"] = kind_of(training).name
+        _check(given, others=_OUTER if _is_json(config) else ())
+        training["kind"] = kind.name
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
     blank_pipeline(given["lang"])
     if base is not None:
         return _fine_tuning(base, given["max_epochs"], training["seed"], description)
-    return Recipe(
-        lang=given["lang"],
-        max_epochs=given["max_epochs"],
-        training=training,
-        search=given["search"],
-        options=given["options"],
-        heads=head_rules(training["heads"], given["lang"]),
-        description=description,
-    )
+    return Recipe(**given, heads=head_rules(training["heads"], given["lang"]), description=description)
 
 
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
     """Return the settings of a trained pipeline. Raises IncparseError if it cannot be fine-tuned."""
-    from spacy_incparse.cli.options import open_pipeline
     from spacy_incparse.pipeline.parser import IncParser
     from spacy_incparse.training.preparation import TrainedModel
 
@@ -234,44 +303,42 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
 
 
 def _read_settings(config: str) -> dict[str, Any]:
-    defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
+    found: dict[str, Any] = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": 10}
     if config in recipes():
         kind, own = recipes()[config]
         features = {"features": config} if config in NAMED_SETS else {}
-        return defaults | dict(own) | {"training": {"kind": kind.name} | features | own.get("training", {})}
+        return found | dict(own) | {"training": {"kind": kind.name} | features | own.get("training", {})}
     path = Path(config)
     if not path.is_file():
         raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(config_names())}")
     text = read_text(path)
     try:
-        return defaults | ((_from_json if _is_json(path) else _from_cfg)(text))
+        return found | (_from_json(text) if _is_json(config) else _from_cfg(text))
     except (ValueError, KeyError, TypeError, configparser.Error) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from error  # spaCy's messages have many lines
 
 
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"
+def _is_json(config: str) -> bool:
+    return Path(config).suffix.lower() == ".json"
 
 
 def _from_json(text: str) -> dict[str, Any]:
     """Read an object with settings as in [components.incparse.training], and optionally "lang" and "max_epochs"."""
+
+    def without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"{name!r} is given twice: keep one of them")
+        return dict(pairs)
+
     try:
-        content = json.loads(text, object_pairs_hook=_without_doubles)
+        content = json.loads(text, object_pairs_hook=without_doubles)
     except json.JSONDecodeError as error:
         raise ConfigError(f"line {error.lineno}, column {error.colno}: this is not valid JSON: {error.msg}") from None
     if not isinstance(content, dict):
         raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
-    outer = {key: content.pop(key) for key in _OUTER if key in content}
-    return outer | {"training": content}
-
-
-def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object as a dict. Raises ConfigError for a setting that is given twice."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ConfigError(f"{next(name for name in names if names.count(name) > 1)!r} is given twice: keep one of them")
-    return content
+    return {key: content.pop(key) for key in _OUTER if key in content} | {"training": content}
 
 
 def _from_cfg(text: str) -> dict[str, Any]:
@@ -288,21 +355,18 @@ def _from_cfg(text: str) -> dict[str, Any]:
                 "or train the config with `spacy train`"
             )
         raise ConfigError('no component with factory = "incparse"')
-    for name in found[0]:
+    own = found[0]
+    for name in own:
         if name not in (*_OPTIONS, *_OWN):
             known = ", ".join(sorted((*_OPTIONS, *_OWN)))
             raise ConfigError(f"there is no setting {name!r} of the component incparse: the settings are {known}")
-    training, search = (found[0].get(name, {}) for name in ("training", "search"))
-    for name, settings in (("training", training), ("search", search)):
+    sections = {name: own.get(name, {}) for name in ("training", "search")}
+    for name, settings in sections.items():
         if not isinstance(settings, dict):
             raise ConfigError(f"{name} is {settings!r}: it must be a section with settings")
-    return {
-        "lang": config.get("nlp", {}).get("lang"),
-        "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
-        "training": training,
-        "search": search,
-        "options": {key: found[0][key] for key in _OPTIONS if key in found[0]},
-    }
+    options = {"options": {key: own[key] for key in _OPTIONS if key in own}, "lang": config.get("nlp", {}).get("lang")}
+    passes = config.get("training", {}).get("max_epochs")
+    return sections | options | ({"max_epochs": passes} if passes else {})
 
 
 def blank_pipeline(lang: str) -> Language:
@@ -315,8 +379,3 @@ def blank_pipeline(lang: str) -> Language:
         raise ConfigError(
             f"spaCy has no tokenizer for the language {lang!r}, or lacks a package for it: {error}"
         ) from None
-
-
-def _model(nlp: Language, name: str) -> Any:
-    component: Any = nlp.get_pipe(name)
-    return component.model

@@ -9,92 +9,75 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 import spacy_incparse
-from spacy_incparse.cli.options import open_pipeline, open_treebank
-from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable, Start
+from spacy_incparse.cli.options import open_pipeline
+from spacy_incparse.cli.recipe import blank_pipeline, save_pipeline
+from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
-from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection, check_weight
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from confection import Config
     from spacy.language import Language
 
-    from spacy_incparse.neural.component import IncNeural
-    from spacy_incparse.neural.training import Finished, NeuralPasses
+    from spacy_incparse.neural.training import Finished
 
 
 @dataclass(frozen=True)
-class TrainingFiles:
-    """Bracket files to learn from and to choose the best pass, extra ones, and how to read them.
+class NeuralRecipe:
+    """All settings of the training of a neural parser, used by the command as a `Recipe`.
 
-    Raises ConfigError or IncparseError for a weight of extra files that is out of range, or without such files.
+    config, base, gpu, description: as for `train_neural`.
     """
 
-    train: str
-    dev: str
-    extra: str | None = None
-    extra_weight: float = 1.0
-    skip_bad: bool = False
-    no_tags: bool = False
+    REFUSED: ClassVar[Mapping[str, str]] = {
+        "clusters": "a neural parser does not read word clusters",
+        "n_process": "a neural parser is trained in one process",
+    }
+    FOR_GRAMMAR: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        if self.extra is None and self.extra_weight != 1:
-            raise IncparseError(
-                f"--extra-weight {self.extra_weight:g}: there are no extra trees: name a file of them with --extra"
-            )
-        check_weight(self.extra_weight)
+    config: Config
+    base: str | None
+    gpu: int
+    description: str
 
-    def read(self, *, for_grammar: bool = False) -> tuple[list[Tree], list[Tree]]:
-        """Return the normalized trees of both; for_grammar: those to learn from have to be good for a grammar."""
-        train = open_treebank(self.train, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
-        return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
+    @classmethod
+    def of_options(cls, given: Mapping[str, Any], description: str) -> NeuralRecipe:
+        """Read the settings that the options of the command name. Raises IncparseError for wrong ones."""
+        if given["mixed_precision"] and (given["gpu"] < 0 or given["encoder"] in (None, NO_ENCODER)):
+            raise IncparseError("--mixed-precision is for a transformer on a GPU: it goes with --encoder and --gpu")
+        names = ("encoder", "lang", "heads", "max_epochs", "seed", "init_tok2vec", "mixed_precision")
+        base = given["from_model"]
+        config = neural_config(base=base, **{name: given[name] for name in names})
+        if base is not None:
+            found = find_pipeline(base).resolve()
+            description += f", after {found.parent.name if found.name == BEST else found.name}"
+        return cls(config, base, given["gpu"], description)
 
-    def read_extra(self, *, for_grammar: bool = False) -> ExtraTrees:
-        """Return the extra trees to learn from, if there are any."""
-        if self.extra is None:
-            return NO_EXTRA
-        trees = open_treebank(self.extra, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
-        return ExtraTrees(trees, self.extra_weight)
+    def is_begun(self, folder: Path) -> bool:
+        """Return whether a folder has the state of such a training, which can be resumed."""
+        from spacy_incparse.neural.training import is_begun
 
+        return is_begun(folder)
 
-def train_from_files(
-    files: TrainingFiles, out_dir: Path, start: Start, *, gpu: int, base: str | None = None, **settings: Any
-) -> None:
-    """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
-
-    Raises IncparseError if there is a pipeline already, unless `start` wants that, or if there is nothing to resume.
-    """
-    from spacy_incparse.neural.training import is_begun
-
-    resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
-    config, description = neural_config(base=base, **settings), f"trained on {Path(files.train).name}"
-    if base is not None:
-        found = find_pipeline(base).resolve()
-        description += f", after {found.parent.name if found.name == 'model-best' else found.name}"
-    run: dict[str, Any] = {"base": base, "extra": files.read_extra(), "gpu": gpu, "resume": resume}
-    train_neural(*files.read(), out_dir, config, description=description, **run)
-    typer.echo(f"The pipeline is in {out_dir / BEST}")
+    def train_pipeline(
+        self, trees: Sequence[Tree], dev: Sequence[Tree], out_dir: Path, *, resume: bool, extra: ExtraTrees
+    ) -> None:
+        """Train on normalized trees; print a line for each pass and keep the best in `out_dir`."""
+        run: dict[str, Any] = {"base": self.base, "gpu": self.gpu, "description": self.description}
+        train_neural(trees, dev, out_dir, self.config, resume=resume, extra=extra, **run)
 
 
 def train_neural(
-    trees: Sequence[Tree],
-    dev: Sequence[Tree],
-    out_dir: Path,
-    config: Config,
-    *,
-    base: str | None = None,
-    extra: ExtraTrees = NO_EXTRA,
-    gpu: int = -1,
-    description: str = "",
-    keep_last: bool = False,
-    resume: bool = False,
-) -> Finished:
+    trees: Sequence[Tree], dev: Sequence[Tree], out_dir: Path, config: Config, *, base: str | None = None,
+    extra: ExtraTrees = NO_EXTRA, gpu: int = -1, description: str = "", keep_last: bool = False, resume: bool = False,
+) -> Finished:  # fmt: skip
     """Train on normalized trees; print a line for each pass, keep the best in `out_dir`, and return what was done.
 
     base: a neural pipeline to fine-tune; None: a new one, by the config. extra: more trees, of which each pass sees a
@@ -105,52 +88,40 @@ def train_neural(
 
     from spacy_incparse.corpora.records import folder_hash
     from spacy_incparse.neural.training import Finished, NeuralPasses, NeuralState
+    from spacy_incparse.training.loop import PassReport
     from spacy_incparse.training.state import fingerprint, forget
 
     _use_gpu(gpu, config)
-    selection = PassSelection(len(trees), len(extra.trees), extra.weight, config["system"]["seed"])
+    best, all_trees = out_dir / BEST, [*trees, *extra.trees]
     settings = {"config": config.to_str(), "last": keep_last, "n_own": len(trees), "extra_weight": extra.weight}
     if base is not None:
         settings["base"] = folder_hash(find_pipeline(base))
-    all_trees = [*trees, *extra.trees]
     state = NeuralState(out_dir / STATE, fingerprint([*all_trees, *dev], settings))
-    finished = state.finished() if resume else Finished()
-    table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
+    done, table = state.finished() if resume else Finished(), PassTable(trees, extra, dev)
     with _corpora(out_dir, {"train": all_trees, "dev": dev}) as paths, table.interruptible(resume=resume) as on_kept:
         config["paths"].update(paths)
-        nlp = init_nlp(config, use_gpu=gpu) if base is None else base_pipeline(base, config, all_trees)
+        nlp = init_nlp(config, use_gpu=gpu) if base is None else _base_pipeline(base, config, all_trees)
         nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
+        selection = PassSelection(len(trees), len(extra.trees), extra.weight, config["system"]["seed"])
         passes = NeuralPasses(nlp, selection)
         if resume:
-            state.restore(passes, finished)
+            state.restore(passes, done)
         else:
             state.begin()
-        on_kept(finished.n_passes)
-        for number in range(finished.n_passes + 1, passes.number + 1):
-            finished = _make_pass(passes, number, finished, out_dir / BEST, table, keep_last=keep_last)
-            state.save(passes, finished)
+        on_kept(done.n_passes)
+        for number in range(done.n_passes + 1, passes.number + 1):
+            started, seconds = time.perf_counter(), time.process_time() - done.seconds
+            n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"))
+            score, scores = passes.scores()
+            is_best = score > done.best or not (keep_last or best.exists())
+            if number == passes.number if keep_last else is_best:
+                passes.save(scores, partial(save_pipeline, path=best))
+            table.add(PassReport(number, n_updates, scores, time.perf_counter() - started, is_best))
+            done = Finished(number, done.n_updates + n_updates, max(score, done.best), time.process_time() - seconds)
+            state.save(passes, done)
             on_kept(number)
     forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
-    return finished
-
-
-def _make_pass(
-    passes: NeuralPasses, number: int, finished: Finished, best: Path, table: PassTable, *, keep_last: bool
-) -> Finished:
-    """Make a pass, save the pipeline if it is the one to keep, and return what is finished then."""
-    from spacy_incparse.cli.recipe import save_pipeline
-    from spacy_incparse.neural.training import Finished
-    from spacy_incparse.training.loop import PassReport
-
-    started, seconds = time.perf_counter(), time.process_time()
-    n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"))
-    score, scores = passes.scores()
-    is_best = score > finished.best or not (keep_last or best.exists())
-    if number == passes.number if keep_last else is_best:
-        passes.save(scores, lambda nlp: save_pipeline(nlp, best))
-    table.add(PassReport(number, n_updates, scores, time.perf_counter() - started, is_best))
-    seconds = finished.seconds + time.process_time() - seconds
-    return Finished(number, finished.n_updates + n_updates, max(score, finished.best), seconds)
+    return done
 
 
 @contextmanager
@@ -185,16 +156,9 @@ def _use_gpu(gpu: int, config: Config) -> None:
 
 
 def neural_config(
-    *,
-    encoder: str | None = None,
-    lang: str | None = None,
-    heads: Path | None = None,
-    max_epochs: int | None = None,
-    seed: int | None = None,
-    init_tok2vec: Path | None = None,
-    mixed_precision: bool = False,
-    base: str | None = None,
-) -> Config:
+    *, encoder: str | None = None, lang: str | None = None, heads: Path | None = None, max_epochs: int | None = None,
+    seed: int | None = None, init_tok2vec: Path | None = None, mixed_precision: bool = False, base: str | None = None,
+) -> Config:  # fmt: skip
     """Return the config of a training run, without the paths of trees.
 
     encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
@@ -204,10 +168,9 @@ def neural_config(
     """
     from spacy.util import load_config
 
-    from spacy_incparse.cli.recipe import blank_pipeline
-
-    is_pretrained = encoder not in (None, NO_ENCODER)
-    is_transformer = is_pretrained if base is None else has_transformer(base)
+    is_pretrained = is_transformer = encoder not in (None, NO_ENCODER)
+    if base is not None:  # a transformer's training needs other settings; it is in the names of layers or packages
+        is_transformer = "transformer" in str(last_parser(base).get("model")).lower()
     package = Path(spacy_incparse.__file__).parent
     folder = next(root / "configs" for root in (package, package.parent) if (root / "configs").is_dir())
     config = load_config(folder / ("neural_transformer.cfg" if is_transformer else "neural.cfg"))
@@ -258,22 +221,19 @@ def _check_weights(config: Config, path: Path) -> None:
         ) from error
 
 
-_NEURAL = "incparse_neural"
-_PARSERS = ("incparse", "incparse_combiner", _NEURAL)
-_SENTENCES = "sentencizer"
+def last_parser(base: str) -> dict[str, Any]:
+    """Return the settings of the last parser of a pipeline, without loading it; {}: it has none.
+
+    Raises ModelError if there is no such pipeline.
+    """
+    from spacy_incparse.pipeline.model import read_components
+
+    parsers = ("incparse", "incparse_combiner", "incparse_neural")
+    found = [settings for settings in read_components(find_pipeline(base)) if settings.get("factory") in parsers]
+    return found[-1] if found else {}
 
 
-def is_neural_pipeline(base: str) -> bool:
-    """Return whether the last parser of a pipeline is a neural one. Raises ModelError if there is no such pipeline."""
-    return _last_parser(base).get("factory") == _NEURAL
-
-
-def has_transformer(base: str) -> bool:
-    """Return whether the last parser of a pipeline reads a transformer, whose training needs other settings."""
-    return "transformer" in str(_last_parser(base).get("model")).lower()  # in the names of layers or their package
-
-
-def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
+def _base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     """Return the parser of a trained pipeline with what it needs, ready to learn from trees as a config says.
 
     The model gets outputs for those labels and tags of the trees that it does not know. The pipeline keeps its own
@@ -286,32 +246,27 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     parser.decoder  # noqa: B018  # raises its error if there are no weights
     if parser.scorer is None:  # each pass would have a score of 0
         parser.scorer = const_score
-    _leave_out_others(nlp, parser, base)
-    bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == _SENTENCES]
+    bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == "sentencizer"]
+    _leave_out_others(nlp, parser, bounds, base)
     if not bounds:
         typer.echo("A sentencizer sets the sentence boundaries in the new pipeline", err=True)
-        nlp.add_pipe(_SENTENCES, first=True)
+        nlp.add_pipe("sentencizer", first=True)
     parser.add_labels_of(trees)
-    nlp.config = _merged(nlp.config, config, bounds or [_SENTENCES])
+    own, paths = nlp.config, config["paths"]
+    own.update({section: config[section] for section in ("training", "corpora")})
+    own["training"]["annotating_components"] = bounds or ["sentencizer"]
+    own["paths"] = paths | own["paths"] | {name: paths[name] for name in ("train", "dev")}
+    own["system"].update(config["system"])
+    nlp.config = own
     return nlp
 
 
-def _last_parser(base: str) -> dict[str, Any]:
-    """Return the settings of the last parser of a pipeline, without loading it; {}: it has none."""
-    from spacy_incparse.pipeline.model import read_components
-
-    parsers = [settings for settings in read_components(find_pipeline(base)) if settings.get("factory") in _PARSERS]
-    return parsers[-1] if parsers else {}
-
-
-def _leave_out_others(nlp: Language, parser: IncNeural, base: str) -> None:
-    """Remove the components that the parser does not need, and say so."""
+def _leave_out_others(nlp: Language, parser: Any, bounds: Sequence[str], base: str) -> None:
+    """Remove the components that the parser does not need, and say so; it needs those for sentence boundaries."""
     needed = [  # the parser, the layer that it listens to, and the sentencizer
         name
         for name, component in nlp.pipeline
-        if component is parser
-        or nlp.get_pipe_meta(name).factory == _SENTENCES
-        or parser.name in getattr(component, "listening_components", ())
+        if component is parser or name in bounds or parser.name in getattr(component, "listening_components", ())
     ]
     left_out = [name for name in nlp.component_names if name not in needed]
     if not left_out:
@@ -326,14 +281,3 @@ def _leave_out_others(nlp: Language, parser: IncNeural, base: str) -> None:
     if has_tags and parser.tags == "doc":
         parser.tags, parser.set_tags = "own", True
         nlp.get_pipe_config(parser.name).update(tags="own", set_tags=True)
-
-
-def _merged(own: Config, config: Config, bounds: Sequence[str]) -> Config:
-    """Return a pipeline's config with the sections for training of another; bounds: what sets sentence boundaries."""
-    for section in ("training", "corpora"):
-        own[section] = config[section]
-    own["training"]["annotating_components"] = list(bounds)
-    paths = config["paths"]
-    own["paths"] = paths | own["paths"] | {name: paths[name] for name in ("train", "dev")}
-    own["system"].update(config["system"])
-    return own

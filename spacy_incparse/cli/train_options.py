@@ -1,12 +1,12 @@
-"""The options of `train` that no other command has, and which of them belong to which parser."""
+"""Where a training writes and how it starts there, and the table that it prints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import srsly
 import typer
@@ -16,16 +16,17 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.parsing.catalogue import recipes
+from spacy_incparse.training.passes import ExtraTrees
+from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
     from spacy_incparse.training.loop import PassReport
 
-
 NEURAL = "neural"  # for --config; the others are recipes
 NO_ENCODER = "none"  # for --encoder
-DEFAULT_CONFIG = "rich"
+BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 
 
 def config_names() -> tuple[str, ...]:
@@ -33,138 +34,32 @@ def config_names() -> tuple[str, ...]:
     return (*recipes(), NEURAL)
 
 
-Config = Annotated[
-    str | None,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="|".join((*config_names(), "PATH")),
-        help="Recipe, or a .cfg or .json file with settings. Default: rich.",
-    ),
-]
-Lang = Annotated[
-    str | None,
-    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
-]
-Heads = Annotated[
-    Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
-    ),
-]
-InitTok2vec = Annotated[
-    Path | None,
-    typer.Option(
-        "--init-tok2vec", metavar="FILE", exists=True, dir_okay=False,
-        help="Weights of the CNN from `spacy pretrain`, for --config neural.",
-    ),
-]  # fmt: skip
-Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", min=-1, help="GPU for a neural parser; -1: the CPU.")]
-MixedPrecision = Annotated[
-    bool, typer.Option("--mixed-precision", help="With --encoder and --gpu: compute partly in half precision, faster.")
-]
-FromModel = Annotated[
-    str | None,
-    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
-]
-Processes = Annotated[
-    int, typer.Option("--n-process", min=1, metavar="N", help="Processes that train the taggers of jackknifing.")
-]
-Extra = Annotated[
-    str | None,
-    typer.Option(
-        "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
-    ),
-]
-ExtraWeight = Annotated[
-    float, typer.Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees.")
-]
-ResumeOrStart = Annotated[
-    bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
-]
-
-# What options are if they are not given, and why some parsers do not have them.
-_NOT_NEURAL = {
-    "clusters": (None, "a neural parser does not read word clusters"),
-    "n_process": (1, "a neural parser is trained in one process"),
-}
-_ONLY_NEURAL = {
-    "encoder": (None, "it is for --config neural"),
-    "init_tok2vec": (None, "it is for --config neural"),
-    "gpu": (-1, "it is for neural parsers"),
-    "mixed_precision": (False, "it is for --config neural"),
-}
-_NOT_FINE_TUNED = {
-    "config": (None, "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),
-    "lang": (None, "a pipeline that is fine-tuned keeps its language"),
-    "heads": (None, "a pipeline that is fine-tuned keeps its head rules"),
-    "n_process": (1, "a pipeline that is fine-tuned is trained in one process"),
-    "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
-    "encoder": (None, "a pipeline that is fine-tuned keeps its encoder"),
-    "init_tok2vec": (None, "a pipeline that is fine-tuned has weights"),
-    "mixed_precision": (False, "a pipeline that is fine-tuned keeps its precision"),
-}
-
-
-def check_options(given: Mapping[str, Any], *, is_neural: bool) -> None:
-    """Raise IncparseError for an option that the parser of a config, or a trained one, does not have.
-
-    given: the values of options. is_neural: the parser is a neural one.
-    """
-    beside = f"--config {given['config'] or DEFAULT_CONFIG}"
-    if given["from"] is not None:
-        beside = f"--from {given['from']}"
-        _refuse(given, _NOT_FINE_TUNED, beside)
-    _refuse(given, _NOT_NEURAL if is_neural else _ONLY_NEURAL, beside)
-    if given["mixed_precision"] and (given["gpu"] < 0 or given["encoder"] in (None, NO_ENCODER)):
-        raise IncparseError("--mixed-precision is for a transformer on a GPU: it goes with --encoder and --gpu")
-
-
-def _refuse(given: Mapping[str, Any], options: Mapping[str, tuple[Any, str]], beside: str) -> None:
-    for name, (default, reason) in options.items():
-        if given[name] != default:
-            value = "" if given[name] is True else f" {given[name]}"
-            option = f"--{name.replace('_', '-')}{value}"
-            raise IncparseError(f"{option} cannot be used with {beside}: {reason}")
-
-
-HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
-
-
 class PassTable:
     """The printed table: two lines when training starts, then a line for each pass; on a terminal also the progress."""
 
-    def __init__(self, title: str):
-        self._title, self._has_begun = title, False
+    def __init__(self, trees: Sequence[Tree], extra: ExtraTrees, dev: Sequence[Tree]):
+        self._head = f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass\n"
+        self._head += "pass  updates   dev P   dev R   dev F   tags  seconds\n"
         self._bar: tqdm | None = None
 
     def add(self, report: PassReport) -> None:
         """Print the line of a pass."""
         self._begin()
-        self.clear_progress()
+        self._clear_progress()
         typer.echo(pass_line(report))
 
     def show_progress(self, what: str, done: int, total: int) -> None:
         """Show the progress of a task in place of the previous one."""
         self._begin()
         if self._bar is None or self._bar.desc != what:
-            self.clear_progress()
+            self._clear_progress()
             self._bar = progress_bar(total=total, desc=what)
             self._bar.desc = what
         self._bar.update(done - self._bar.n)
 
-    def clear_progress(self) -> None:
-        """Remove the progress bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
     @contextmanager
     def interruptible(self, *, resume: bool) -> Iterator[Callable[[int | None], object]]:
-        """Let a training run that calls what is given as `training_loop.OnKept`, and say what an interruption leaves.
+        """Let a training run that calls what is given as `training.loop.OnKept`, and say what an interruption leaves.
 
         resume: whether the training is a resumed one.
         """
@@ -172,14 +67,26 @@ class PassTable:
         try:
             yield kept.append
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
+            if not kept:
+                rest = "nothing has changed" if resume else "nothing is saved yet, start the training again"
+            elif kept[-1] is None:
+                rest = "the preparation is not finished, --resume starts it again"
+            elif not kept[-1]:
+                rest = "no pass is finished yet, --resume continues with the first one"
+            else:
+                rest = "finished passes are saved, --resume continues after them"
+            raise KeyboardInterrupt(rest) from None
         finally:
-            self.clear_progress()
+            self._clear_progress()
 
     def _begin(self) -> None:
-        if not self._has_begun:
-            typer.echo(f"{self._title}\n{HEADER}")
-            self._has_begun = True
+        typer.echo(self._head, nl=False)
+        self._head = ""
+
+    def _clear_progress(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
 
 def pass_line(report: PassReport) -> str:
@@ -187,22 +94,8 @@ def pass_line(report: PassReport) -> str:
     scores = report.scores or {}
     figures = [100 * scores.get(key, 0.0) for key in ("const_p", "const_r", "const_f", "tag_acc")]
     columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])
-    star = "  *" if report.is_best else ""
-    note = f"  {report.note}" if report.note else ""
-    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}{note}"
-
-
-def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
-    if not kept:
-        return "nothing has changed" if resume else "nothing is saved yet, start the training again"
-    if kept[-1] is None:
-        return "the preparation is not finished, --resume starts it again"
-    if not kept[-1]:
-        return "no pass is finished yet, --resume continues with the first one"
-    return "finished passes are saved, --resume continues after them"
-
-
-BEST, STATE = "model-best", "state"  # folders in OUT_DIR
+    end = "  *" * report.is_best + f"  {report.note}" * bool(report.note)
+    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{end}"
 
 
 @dataclass(frozen=True)
@@ -243,10 +136,8 @@ class Start:
         )
 
 
-def check_base(base: str | None, out_dir: Path) -> None:
-    """Raise IncparseError if a training would write into the folder of the pipeline that it starts from, if any."""
-    if base is None:
-        return
+def check_base(base: str, out_dir: Path) -> None:
+    """Raise IncparseError if a training would write into the folder of the pipeline that it starts from."""
     folder, out_dir = find_pipeline(base).resolve(), out_dir.resolve()
     if folder == out_dir / BEST or out_dir.is_relative_to(folder):
         raise IncparseError(
@@ -263,13 +154,13 @@ def check_replaceable(folder: Path) -> None:
     """Raise IncparseError if something in a folder would be lost: all that is not of a saved pipeline."""
     if is_free(folder):
         return
-    no_pipeline = IncparseError(f"{folder} is no pipeline, so --force does not replace it: name another folder")
-    if not all((folder / name).is_file() for name in ("config.cfg", "meta.json")):
-        raise no_pipeline
     try:
         meta = dict(srsly.read_json(folder / "meta.json"))
-    except (ValueError, TypeError):
-        raise no_pipeline from None
+        is_pipeline = (folder / "config.cfg").is_file()
+    except (OSError, ValueError, TypeError):
+        is_pipeline = False
+    if not is_pipeline:
+        raise IncparseError(f"{folder} is no pipeline, so --force does not replace it: name another folder")
     own = {"config.cfg", "meta.json", "tokenizer", "vocab", *meta.get("pipeline", ()), *meta.get("disabled", ())}
     foreign = next((path for path in sorted(folder.iterdir()) if not own & {path.name, path.stem}), None)
     if foreign is not None:
