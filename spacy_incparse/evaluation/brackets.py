@@ -113,16 +113,6 @@ def match_brackets(gold: Iterable[Bracket], parsed: Iterable[Bracket], rules: Ru
     return matches
 
 
-def count_crossing(gold: Sequence[Bracket], parsed: Iterable[Bracket]) -> int:
-    """Count the parsed brackets that cross at least one gold bracket; the gold ones are nested, in pre-order."""
-    gold_spans = {(start, end) for _, start, end in gold}
-    suspects = [(start, end) for _, start, end in parsed if (start, end) not in gold_spans]
-    if not suspects:
-        return 0
-    crosses = crossing_test(gold)
-    return sum(crosses(start, end) for start, end in suspects)
-
-
 def crossing_test(gold: Sequence[Bracket]) -> Callable[[int, int], bool]:
     """Return a constant-time test for whether a span crosses one of the nested `gold` brackets (in pre-order).
 
@@ -193,30 +183,25 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
     lists: dict[str, list] = {key: [] for key in _LISTS}
     numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0, "DISC_ONLY": 0}
     for line_number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
-        key, _, value = line.strip().replace("\t", " ").partition(" ")
-        if not key or line.startswith("#"):
+        if not line.strip() or line.startswith("#"):
             continue
-        try:
-            if key in lists:
-                parts, is_pair = tuple(value.split()), key.startswith("EQ_")
-                if len(parts) != 1 + is_pair:
-                    expected = "two values that count as equal" if is_pair else "one label"
-                    raise ValueError(f"expected {expected}, found {value.strip()!r}")
-                lists[key].append(parts if is_pair else parts[0])
-            elif key not in numbers:
-                raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*numbers, *_LISTS]))}")
-            else:
-                try:
-                    number = int(value)
-                except ValueError:
-                    raise ValueError(f"{key} needs a whole number, not {value.strip()!r}") from None
-                if key == "DISC_ONLY" and number:
-                    raise ValueError(
-                        "DISC_ONLY 1 scores discontinuous constituents alone, which these trees do not have; remove it"
-                    )
-                numbers[key] = number
-        except ValueError as error:
-            raise IncparseError(f"{path}:{line_number}: {error}") from None
+        key, *values = line.split()
+        value, is_pair, wrong = " ".join(values), key.startswith("EQ_"), ""
+        if key in lists:
+            if len(values) != 1 + is_pair:
+                wrong = f"expected {'two values that count as equal' if is_pair else 'one label'}, found {value!r}"
+            lists[key].append(tuple(values) if is_pair else value)
+        elif key not in numbers:
+            wrong = f"unknown parameter {key!r}; choose from {', '.join(sorted([*numbers, *_LISTS]))}"
+        else:
+            try:
+                numbers[key] = int(value)
+            except ValueError:
+                wrong = f"{key} needs a whole number, not {value!r}"
+        if numbers["DISC_ONLY"]:
+            wrong = "DISC_ONLY 1 scores discontinuous constituents alone, which these trees do not have; remove it"
+        if wrong:
+            raise IncparseError(f"{path}:{line_number}: {wrong}")
     tuples: dict[str, Any] = {_LISTS[key]: tuple(values) for key, values in lists.items()}
     return EvalbParams(
         **tuples, labeled=bool(numbers["LABELED"]), cutoff_len=numbers["CUTOFF_LEN"], max_error=numbers["MAX_ERROR"],
@@ -243,7 +228,7 @@ class _Quote:
     tag: str
     position: int  # among the remaining words
     n_opened: int  # phrases opened before the word
-    open_phrases: list[int]  # numbers of the phrases around the word
+    around: set[int]  # numbers of the phrases around the word
 
 
 def restore_quotes(gold: tuple[Tree, DeletedSide], parsed: tuple[Tree, DeletedSide], rules: Rules) -> None:
@@ -262,19 +247,17 @@ def restore_quotes(gold: tuple[Tree, DeletedSide], parsed: tuple[Tree, DeletedSi
 
 
 def _quotes(tree: Tree, rules: Rules) -> list[_Quote]:
-    quotes: list[_Quote] = []
-    path: list[tuple[int, int]] = []  # the open phrases, as (number, index after the subtree)
-    n_opened = position = 0
-    for node in tree.preorder():
-        while path and path[-1][1] <= node.index:
-            path.pop()
-        if not node.is_preterminal:
-            path.append((n_opened, node.index + node.size))
-            n_opened += 1
-            continue
-        if node.label in rules.quote_tags and node.words[0] in _QUOTES:
-            quotes.append(_Quote(node.words[0], node.label, position, n_opened, [number for number, _ in path]))
-        position += node.label not in rules.deleted_tags
+    arrays, quotes, position = tree.own_arrays, list[_Quote](), 0
+    n_opened = [0, *accumulate(size > 1 for size in arrays.sizes)]  # phrases before each node
+    for word, leaf in zip(arrays.words, arrays.leaves, strict=True):
+        tag = arrays.labels[leaf]
+        if tag in rules.quote_tags and word in _QUOTES:
+            around, node = set(), arrays.parents[leaf]
+            while node >= 0:
+                around.add(n_opened[node])
+                node = arrays.parents[node]
+            quotes.append(_Quote(word, tag, position, n_opened[leaf], around))
+        position += tag not in rules.deleted_tags
     return quotes
 
 
@@ -282,11 +265,8 @@ def _reinsert(quotes: Sequence[_Quote], which: int, side: DeletedSide) -> None:
     quote = quotes[which]
     side.words.insert(quote.position, quote.word)
     side.tags.insert(quote.position, quote.tag)
-    around = set(quote.open_phrases)
-    brackets: list[Bracket] = []
     for number, (label, start, end) in enumerate(side.brackets):
         behind = number >= quote.n_opened
-        brackets.append((label, start + behind, end + (behind or number in around)))
-    side.brackets = brackets
+        side.brackets[number] = label, start + behind, end + (behind or number in quote.around)
     for later in quotes[which:]:
         later.position += 1

@@ -35,12 +35,10 @@ class PlacedTree(NamedTuple):
     starts: Sequence[int]  # one per word of the tree; a trace has start == end
     ends: Sequence[int]
 
-
-class SpanCounts(NamedTuple):
-    """The counts of `score_spans`."""
-
-    brackets: Agreement
-    n_crossing: int  # parsed brackets that cross a gold one
+    @property
+    def words(self) -> list[tuple[tuple[int, int], str]]:
+        """Start and end of each word, with its tag."""
+        return list(zip(zip(self.starts, self.ends, strict=True), self.tree.tags, strict=True))
 
 
 @dataclass(frozen=True)
@@ -69,31 +67,6 @@ class TextScores:
         return "\n".join([*lines, "", self.scores.format()])
 
 
-def score_spans(
-    gold: Sequence[Bracket],
-    parsed: Sequence[Bracket],
-    *,
-    kept: Iterable[tuple[int, int]] | None = None,
-    params: EvalbParams = COLLINS,
-) -> SpanCounts:
-    """Compare (label, start, end) spans in the characters of one text.
-
-    `kept` has the character ranges that count: those of the gold words that are not deleted, as punctuation is
-    (no range contains white space); None counts all characters. The gold spans must be nested, in pre-order.
-    """
-    rules = Rules(params)
-    n_chars = max((end for _, _, end in (*gold, *parsed)), default=0)
-    position = _positions(n_chars, [(0, n_chars)] if kept is None else kept)
-    gold_brackets, parsed_brackets = (
-        counted_brackets([(label, position[start], position[end]) for label, start, end in spans], rules)
-        for spans in (gold, parsed)
-    )
-    n_matched = len(match_brackets(gold_brackets, parsed_brackets, rules))
-    crosses = crossing_test(gold_brackets)
-    n_crossing = sum(crosses(start, end) for _, start, end in parsed_brackets)
-    return SpanCounts(Agreement(n_matched, len(gold_brackets), len(parsed_brackets)), n_crossing)
-
-
 def score_texts(
     gold: Iterable[Sequence[PlacedTree]], parsed: Iterable[Sequence[PlacedTree]], *, params: EvalbParams = COLLINS
 ) -> TextScores:
@@ -112,16 +85,23 @@ def score_texts(
                 f"text {number} is missing on one side: there must be one parsed text for each gold one"
             )
         rows += _score_text(gold_text, parsed_text, rules, labels)
-        tokens = _added(tokens, _token_bounds(gold_text), _token_bounds(parsed_text))
-        sentences = _added(sentences, _sentence_bounds(gold_text), _sentence_bounds(parsed_text))
+        words, bounds = [], []
+        for text in (gold_text, parsed_text):
+            words.append([place for placed in text for place, _ in placed.words if place[0] < place[1]])
+            bounds.append([(min(placed.starts), max(placed.ends)) for placed in text])
+        tokens, sentences = _added(tokens, *words), _added(sentences, *bounds)
     return TextScores(Scores.of(rows, labels, params), tokens, sentences)
 
 
 def _score_text(
     gold: Sequence[PlacedTree], parsed: Sequence[PlacedTree], rules: Rules, labels: LabelCounts
 ) -> list[SentenceScore]:
-    n_chars = max((end for placed in (*gold, *parsed) for end in placed.ends), default=0)
-    position = _positions(n_chars, (bounds for placed in gold for bounds, _ in _kept_words(placed, rules)))
+    kept = [[(place, tag) for place, tag in placed.words if tag not in rules.deleted_tags] for placed in gold]
+    is_counted = bytearray(max((end for placed in (*gold, *parsed) for end in placed.ends), default=0))
+    for words in kept:
+        for (start, end), _ in words:
+            is_counted[start:end] = b"\1" * (end - start)
+    position = [0, *accumulate(is_counted)]  # the number of counted characters before each
     gold_brackets = [_brackets(placed, position, rules) for placed in gold]
     first = [position[min(placed.starts)] for placed in gold]
     parsed_brackets: list[list[Bracket]] = [[] for _ in gold]
@@ -130,29 +110,20 @@ def _score_text(
             # Skipped sentences have no counted character, so the next sentence begins at the same place.
             parsed_brackets[bisect_right(first, bracket[1]) - 1].append(bracket)
     crosses = crossing_test([bracket for sentence in gold_brackets for bracket in sentence])
-    parsed_tags = {bounds: tag for placed in parsed for bounds, tag in _tagged_words(placed)}
+    parsed_tags = {place: tag for placed in parsed for place, tag in placed.words}
     rows = []
-    for placed, here, found in zip(gold, gold_brackets, parsed_brackets, strict=True):
-        length, words = rules.length(placed.tree.tags), _kept_words(placed, rules)
+    for placed, words, here, found in zip(gold, kept, gold_brackets, parsed_brackets, strict=True):
+        length = rules.length(placed.tree.tags)
         if not words:
             rows.append(SentenceScore(length, SKIPPED))
             continue
         matches = match_brackets(here, found, rules)
         labels.add(here, found, matches)
         n_crossing = sum(crosses(start, end) for _, start, end in found)
-        n_correct_tags = sum(rules.same_label(tag, parsed_tags.get(bounds, "")) for bounds, tag in words)
+        n_correct_tags = sum(rules.same_label(tag, parsed_tags.get(place, "")) for place, tag in words)
         counts = len(matches), len(here), len(found), n_crossing, len(words), n_correct_tags
         rows.append(SentenceScore(length, VALID, *counts))
     return rows
-
-
-def _positions(n_chars: int, kept: Iterable[tuple[int, int]]) -> list[int]:
-    """Map each character offset from 0 to n_chars to the number of counted characters before it."""
-    counts = bytearray(n_chars)
-    for start, end in kept:
-        stop = min(end, n_chars)
-        counts[start:stop] = b"\1" * (stop - start)
-    return [0, *accumulate(counts)]
 
 
 def _brackets(placed: PlacedTree, position: Sequence[int], rules: Rules) -> list[Bracket]:
@@ -163,23 +134,6 @@ def _brackets(placed: PlacedTree, position: Sequence[int], rules: Rules) -> list
         for label, start, end in tree.spans()
     ]
     return counted_brackets(without_wrapper(spans), rules)
-
-
-def _tagged_words(placed: PlacedTree) -> list[tuple[tuple[int, int], str]]:
-    bounds = zip(placed.starts, placed.ends, strict=True)
-    return list(zip(bounds, placed.tree.tags, strict=True))
-
-
-def _kept_words(placed: PlacedTree, rules: Rules) -> list[tuple[tuple[int, int], str]]:
-    return [(bounds, tag) for bounds, tag in _tagged_words(placed) if tag not in rules.deleted_tags]
-
-
-def _token_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
-    return [bounds for placed in text for bounds, _ in _tagged_words(placed) if bounds[0] < bounds[1]]
-
-
-def _sentence_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
-    return [(min(placed.starts), max(placed.ends)) for placed in text]
 
 
 def _added(before: Agreement, gold: Sequence[Hashable], parsed: Sequence[Hashable]) -> Agreement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import (
@@ -11,14 +11,14 @@ from spacy_incparse.evaluation.brackets import (
     DeletedSide,
     EvalbParams,
     Rules,
-    count_crossing,
     counted_brackets,
+    crossing_test,
     delete_words,
     match_brackets,
     restore_quotes,
     without_wrapper,
 )
-from spacy_incparse.evaluation.summaries import ERROR, SKIPPED, LabelCounts, Scores, SentenceScore
+from spacy_incparse.evaluation.summaries import ERROR, SKIPPED, VALID, LabelCounts, Scores, SentenceScore
 from spacy_incparse.trees.tree import Tree
 
 
@@ -67,15 +67,11 @@ def _score_sentence(
     parsed_brackets = counted_brackets(parsed.brackets, rules)
     matches = match_brackets(gold_brackets, parsed_brackets, rules)
     labels.add(gold_brackets, parsed_brackets, matches)
-    return SentenceScore(
-        length=length,
-        n_matched=len(matches),
-        n_gold=len(gold_brackets),
-        n_parsed=len(parsed_brackets),
-        n_crossing=count_crossing(gold_brackets, parsed_brackets),
-        n_words=len(gold.words),
-        n_correct_tags=n_correct_tags,
-    )
+    gold_spans, n_crossing = {bracket[1:] for bracket in gold_brackets}, 0
+    if suspects := [bracket[1:] for bracket in parsed_brackets if bracket[1:] not in gold_spans]:
+        n_crossing = sum(starmap(crossing_test(gold_brackets), suspects))
+    counts = len(matches), len(gold_brackets), len(parsed_brackets), n_crossing, len(gold.words), n_correct_tags
+    return SentenceScore(length, VALID, *counts)
 
 
 def _prepare_as_evalb(

@@ -129,48 +129,25 @@ def list_counts(gold: Tree, trees: Iterable[Tree], params: EvalbParams = COLLINS
 
     Raises IncparseError if a tree has other words than the gold tree.
     """
-    brackets = GoldBrackets(gold, params)
-    return [brackets.counts(tree) for tree in trees]
-
-
-class GoldBrackets:
-    """The brackets of a gold tree, prepared for comparison with trees over the same words."""
-
-    def __init__(self, gold: Tree, params: EvalbParams = COLLINS):
-        self._gold, self._params = gold, params
-        rules, classes = _prepared(params)
-        tags = gold.tags
-        # A trace may be on one side only, and equality that is not transitive depends on the order of the brackets.
-        self._is_simple = classes is not None and rules.deleted_tags.isdisjoint(rules.not_in_length.intersection(tags))
-        # The gold tags decide which words are deleted on both sides, so a phrase counts the same in all trees.
-        self._counted = _CountedBrackets([tag not in rules.deleted_tags for tag in tags], rules, classes or {})
-        self._has_words = self._counted.positions[-1] > 0
-        self._brackets = Counter(self._of(gold))
-        self._n_gold = self._brackets.total()
-        self._repeated = {bracket: n for bracket, n in self._brackets.items() if n > 1}
-
-    def counts(self, tree: Tree) -> BracketCounts:
-        """Return the counts of a tree. Raises IncparseError if it has other words than the gold tree."""
-        if not self._is_simple or tree.words != self._gold.words:
-            (score,) = score_trees([self._gold], [tree], params=self._params).per_sentence
-            return BracketCounts(score.n_matched, score.n_parsed, score.n_gold)
-        if not self._has_words:  # the sentence does not count
-            return BracketCounts(0, 0, 0)
-        found = self._of(tree)
-        n_matched = len(self._brackets.keys() & set(found))
-        for bracket, n in self._repeated.items():
+    rules, classes = _prepared(params)
+    # The gold tags decide which words are deleted on both sides, so a phrase counts the same in all trees.
+    counted = _CountedBrackets([tag not in rules.deleted_tags for tag in gold.tags], rules, classes or {})
+    # A trace may be on one side only, and equality that is not transitive depends on the order of the brackets.
+    is_simple = classes is not None and rules.deleted_tags.isdisjoint(rules.not_in_length.intersection(gold.tags))
+    brackets = Counter(counted.of(gold))
+    n_gold, repeated = brackets.total(), {bracket: n for bracket, n in brackets.items() if n > 1}
+    counts = []
+    for tree in trees:
+        if not is_simple or tree.words != gold.words:
+            (score,) = score_trees([gold], [tree], params=params).per_sentence
+            counts.append(BracketCounts(score.n_matched, score.n_parsed, score.n_gold))
+            continue
+        found = counted.of(tree)
+        n_matched = len(brackets.keys() & set(found))
+        for bracket, n in repeated.items():
             n_matched += max(min(n, found.count(bracket)) - 1, 0)
-        return BracketCounts(n_matched, len(found), self._n_gold)
-
-    def _of(self, tree: Tree) -> list[Bracket]:
-        phrases = tree.spans()
-        if phrases and phrases[0][0] in WRAPPERS:
-            phrases[0] = ("TOP", *phrases[0][1:])
-        offset = tree.start
-        if offset:
-            phrases = [(label, start - offset, end - offset) for label, start, end in phrases]
-        counted = self._counted
-        return [bracket for phrase in phrases if (bracket := counted[phrase]) is not None]
+        counts.append(BracketCounts(n_matched, len(found), n_gold))
+    return counts
 
 
 class _CountedBrackets(dict[Bracket, Bracket | None]):
@@ -180,6 +157,14 @@ class _CountedBrackets(dict[Bracket, Bracket | None]):
         super().__init__()
         self.positions = [0, *accumulate(is_kept)]  # of each word among those that are left
         self._rules, self._classes = rules, classes
+
+    def of(self, tree: Tree) -> list[Bracket]:
+        phrases, offset = tree.spans(), tree.start
+        if phrases and phrases[0][0] in WRAPPERS:
+            phrases[0] = ("TOP", *phrases[0][1:])
+        if offset:
+            phrases = [(label, start - offset, end - offset) for label, start, end in phrases]
+        return [bracket for phrase in phrases if (bracket := self[phrase]) is not None]
 
     def __missing__(self, phrase: Bracket) -> Bracket | None:
         label, start, end = phrase

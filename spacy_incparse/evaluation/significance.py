@@ -35,22 +35,6 @@ class Bootstrap:
         return f"Difference in F {points}, p = {self.p_value:.4f}, {self.n_samples} samples"
 
 
-def bootstrap(
-    gold: Iterable[Tree],
-    a: Iterable[Tree],
-    b: Iterable[Tree],
-    n: int = 1000,
-    seed: int = 0,
-    *,
-    params: EvalbParams = COLLINS,
-    as_evalb: bool = False,
-) -> Bootstrap:
-    """Score the trees of parsers `a` and `b` against `gold` and compare them; see `compare` and `score_trees`."""
-    gold = list(gold)
-    scores_a, scores_b = (score_trees(gold, trees, params=params, as_evalb=as_evalb) for trees in (a, b))
-    return compare(scores_a, scores_b, n=n, seed=seed)
-
-
 def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
     """Compare two runs over the same gold sentences with `n` samples of equal size, drawn with replacement.
 
@@ -58,18 +42,14 @@ def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
     (with 1 added to both counts, so that it is never 0). Sentences that either run leaves out are left out of both.
     Raises IncparseError if the runs differ in their number of sentences or `n` is below 1.
     """
-    # An array of shape (sentences, 6): matched, gold and parsed brackets of both runs.
     if len(a.per_sentence) != len(b.per_sentence):
         sizes = f"{len(a.per_sentence)} and {len(b.per_sentence)} sentences"
         raise IncparseError(f"cannot compare runs over {sizes}: both must be scored against the same gold trees")
-    rows = [
-        (x.n_matched, x.n_gold, x.n_parsed, y.n_matched, y.n_gold, y.n_parsed)
-        for x, y in zip(a.per_sentence, b.per_sentence, strict=True)
-        if x.status == y.status == VALID
-    ]
-    counts = np.array(rows, dtype=np.int64).reshape(-1, 6)
     if n < 1:
         raise IncparseError(f"the bootstrap needs at least 1 sample, not {n}")
+    pairs = zip(a.per_sentence, b.per_sentence, strict=True)
+    rows = [[*x[2:5], *y[2:5]] for x, y in pairs if x.status == y.status == VALID]  # matched, gold and parsed brackets
+    counts = np.array(rows, dtype=np.int64).reshape(-1, 6)
     difference = float(_difference(counts.sum(axis=0)))
     generator = np.random.default_rng(seed)
     size = len(counts)

@@ -74,21 +74,18 @@ class Summary:
         """Return the sums; only valid sentences enter the measures."""
         sentences = list(sentences)
         valid = [sentence for sentence in sentences if sentence.status == VALID]
+        sums = SentenceScore(*map(sum, zip(*valid, strict=True))) if valid else SentenceScore(0)
         return cls(
             n_sents=len(sentences),
             n_errors=sum(sentence.status == ERROR for sentence in sentences),
             n_skipped=sum(sentence.status == SKIPPED for sentence in sentences),
-            brackets=Agreement(
-                sum(sentence.n_matched for sentence in valid),
-                sum(sentence.n_gold for sentence in valid),
-                sum(sentence.n_parsed for sentence in valid),
-            ),
+            brackets=Agreement(sums.n_matched, sums.n_gold, sums.n_parsed),
             n_exact=sum(sentence.is_exact for sentence in valid),
-            n_crossing=sum(sentence.n_crossing for sentence in valid),
+            n_crossing=sums.n_crossing,
             n_without_crossing=sum(sentence.n_crossing == 0 for sentence in valid),
             n_up_to_two_crossing=sum(sentence.n_crossing <= 2 for sentence in valid),
-            n_words=sum(sentence.n_words for sentence in valid),
-            n_correct_tags=sum(sentence.n_correct_tags for sentence in valid),
+            n_words=sums.n_words,
+            n_correct_tags=sums.n_correct_tags,
         )
 
     @property
@@ -243,8 +240,23 @@ class Scores:
         }
 
     def format(self) -> str:
-        """Return EVALB's summary, then tables by label and by sentence length, as text without a trailing newline."""
-        return "\n\n".join([format_summary(self), _format_labels(self), _format_lengths(self)])
+        """Return EVALB's summary, then tables by label and by sentence length, as text without a trailing newline.
+
+        A dash stands for a recall without gold brackets, and for a precision without parsed ones.
+        """
+        lines = [_format_summary(self), ""]
+        lines.append(f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}")
+        for label, score in self.per_label.items():
+            recall = f"{100 * score.recall:7.2f}" if score.n_gold else f"{'-':>7}"
+            precision = f"{100 * score.precision:7.2f}" if score.n_parsed else f"{'-':>7}"
+            measures = f"{recall} {precision} {100 * score.f:7.2f}"
+            lines.append(f"{label or '(none)':<12} {measures} {score.n_gold:>7} {score.n_parsed:>7}")
+        lines += ["", f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
+        for bin_name, summary in self.by_length.items():
+            measures = (summary.recall, summary.precision, summary.f, summary.exact)
+            shown = " ".join(f"{100 * measure:7.2f}" for measure in measures)
+            lines.append(f"{bin_name:<12} {shown} {summary.n_valid:>7}")
+        return "\n".join(lines)
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -260,61 +272,28 @@ _HEAD = f"""\
 
 def format_evalb(scores: Scores) -> str:
     """Return the output of the EVALB program, exact to the character, except `0.00` where it prints `-nan`."""
-    lines = [_sentence_line(number, sentence) for number, sentence in enumerate(scores.per_sentence, start=1)]
-    return "\n".join([_HEAD, *lines, _RULE, _total_line(scores.all), "=== Summary ===", "", format_summary(scores)])
+    lines = [_HEAD]
+    for number, sentence in enumerate(scores.per_sentence, start=1):
+        length, status, matched, gold, parsed, n_crossing, n_words, n_tags = sentence
+        lines.append(
+            f"{number:4d}  {length:3d}    {status:d}  {_percent(matched, gold)} {_percent(matched, parsed)}   "
+            f"{matched:3d}    {gold:3d}  {parsed:3d}    {n_crossing:3d}   {n_words:4d}  {n_tags:4d}   "
+            f"{_percent(n_tags, n_words)}"
+        )
+    everything = scores.all
+    matched, gold, parsed = everything.brackets
+    total = f"  {everything.n_words:5d} {everything.n_correct_tags:5d}   "
+    total += _percent(everything.n_correct_tags, everything.n_words)
+    if gold and parsed:
+        measures = f"{_percent(matched, gold)} {_percent(matched, parsed)} {matched:6d} {gold:5d} {parsed:5d}"
+        total = f"{'':16}{measures}  {everything.n_crossing:5d}{total}"
+    return "\n".join([*lines, _RULE, total, "=== Summary ===", "", _format_summary(scores)])
 
 
-def format_summary(scores: Scores) -> str:
+def _format_summary(scores: Scores) -> str:
     """Return the two blocks of measures at the end of EVALB's output."""
     short = _summary_block(f"len<={scores.params.cutoff_len}", scores.up_to_40)
     return f"{_summary_block('All', scores.all)}\n\n{short}"
-
-
-def _format_labels(scores: Scores) -> str:
-    """Return a line per label, the most frequent first: recall, precision and F in percent, and bracket counts.
-
-    A dash stands for a recall without gold brackets, and for a precision without parsed ones.
-    """
-    lines = [f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}"]
-    for label, score in scores.per_label.items():
-        recall = _percents(score.recall) if score.n_gold else f"{'-':>7}"
-        precision = _percents(score.precision) if score.n_parsed else f"{'-':>7}"
-        measures = f"{recall} {precision} {_percents(score.f)}"
-        lines.append(f"{label or '(none)':<12} {measures} {score.n_gold:>7} {score.n_parsed:>7}")
-    return "\n".join(lines)
-
-
-def _format_lengths(scores: Scores) -> str:
-    """Return a line per bin of sentence lengths (in words): recall, precision, F and complete match in percent."""
-    lines = [f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
-    for bin_name, summary in scores.by_length.items():
-        measures = _percents(summary.recall, summary.precision, summary.f, summary.exact)
-        lines.append(f"{bin_name:<12} {measures} {summary.n_valid:>7}")
-    return "\n".join(lines)
-
-
-def _percents(*fractions: float) -> str:
-    return " ".join(f"{100 * fraction:7.2f}" for fraction in fractions)
-
-
-def _sentence_line(number: int, sentence: SentenceScore) -> str:
-    recall = _percent(sentence.n_matched, sentence.n_gold)
-    precision = _percent(sentence.n_matched, sentence.n_parsed)
-    accuracy = _percent(sentence.n_correct_tags, sentence.n_words)
-    return (
-        f"{number:4d}  {sentence.length:3d}    {sentence.status:d}  {recall} {precision}   {sentence.n_matched:3d}    "
-        f"{sentence.n_gold:3d}  {sentence.n_parsed:3d}    {sentence.n_crossing:3d}   {sentence.n_words:4d}  "
-        f"{sentence.n_correct_tags:4d}   {accuracy}"
-    )
-
-
-def _total_line(summary: Summary) -> str:
-    matched, gold, parsed = summary.brackets
-    tags = f"  {summary.n_words:5d} {summary.n_correct_tags:5d}   {_percent(summary.n_correct_tags, summary.n_words)}"
-    if not gold or not parsed:
-        return tags
-    measures = f"{_percent(matched, gold)} {_percent(matched, parsed)}"
-    return f"{'':16}{measures} {matched:6d} {gold:5d} {parsed:5d}  {summary.n_crossing:5d}{tags}"
 
 
 def _summary_block(title: str, summary: Summary) -> str:

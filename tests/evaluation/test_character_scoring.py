@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.characters import PlacedTree, score_spans, score_texts
+from spacy_incparse.evaluation.characters import PlacedTree, score_texts
 from spacy_incparse.evaluation.evalb import score_trees
 from tests.evaluation.pairs import TAGS, tree_pairs
 from tests.reference.evalb import tree_of
@@ -67,13 +67,3 @@ def test_texts_are_apart_and_must_be_as_many():
     assert score_texts([text, text, []], [text, text, []]).scores.all.brackets == (2, 2, 2)
     with pytest.raises(IncparseError, match="text 2 is missing on one side"):
         score_texts([text], [text, text])
-
-
-def test_spans_are_shrunk_to_what_counts():
-    gold = [("S", 0, 9), ("NP", 0, 3), ("VP", 4, 8)]
-    parsed = [("S", 0, 8), ("NP", 0, 4), ("VP", 2, 8), ("PRN", 8, 9)]
-    counts = score_spans(gold, parsed, kept=[(0, 3), (4, 8)])
-    assert counts.brackets == (2, 3, 3)
-    assert counts.n_crossing == 1
-    assert score_spans(gold, parsed).brackets == (0, 3, 4)
-    assert score_spans([], []).brackets == (0, 0, 0)
