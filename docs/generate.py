@@ -51,6 +51,7 @@ from spacy_incparse.pipeline.registered import (
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
+from spacy_incparse.pipeline.tree_pipe import TreeSettings
 from spacy_incparse.rerank import features as families
 from spacy_incparse.rerank import training as rerank_settings
 from spacy_incparse.tagging.tagger import Tagger
@@ -201,7 +202,10 @@ def _component(name: str) -> str:
     factory = FACTORIES[name]
     defaults = Language.get_factory_meta(name).default_config
     rows = {name: _shortened(name, value) for name, value in defaults.items()}
-    return _settings(rows, _entries(factory))
+    shared = _entries(TreeSettings)
+    if name != "incparse":
+        shared = dict.fromkeys(shared, "as in `incparse`") | {"scorer": shared["scorer"]}
+    return _settings(rows, shared | _entries(factory))
 
 
 def _shortened(name: str, value: Any) -> Any:

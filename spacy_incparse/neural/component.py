@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 from zlib import crc32
@@ -26,16 +25,8 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.neural.brackets import Chain, chain_brackets
 from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Session
-from spacy_incparse.pipeline.model import named_errors
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
-from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import (
-    TREE_ATTRIBUTES,
-    TREE_DEFAULTS,
-    TREE_SCORE_WEIGHTS,
-    ParsedSentence,
-    TreePipe,
-)
+from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, ParsedSentence, TreePipe, tree_factory
 from spacy_incparse.settings import check_number, check_range
 from spacy_incparse.training.settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
@@ -77,37 +68,22 @@ DEFAULT_CONFIG: dict[str, Any] = {
 }
 
 
-@Language.factory(
-    "incparse_neural",
-    assigns=list(TREE_ATTRIBUTES),
-    requires=["doc.sents"],
-    default_config=DEFAULT_CONFIG,
-    default_score_weights=TREE_SCORE_WEIGHTS,
-)
+@tree_factory("incparse_neural", DEFAULT_CONFIG)
 def make_incparse_neural(
     nlp: Language,
     name: str,
     model: Model,
-    tags: str,
-    set_tags: bool,
-    spans_key: str | None,
-    required_key: str | None,
-    forbidden_key: str | None,
-    nbest: int,
-    noun_chunks: bool,
-    search: dict[str, Any],
     heads: str | None,
     loss: str,
     tag_weight: float,
     learn_rate_scale: float,
     max_length: int,
-    scorer: Callable | None,
+    **settings: Any,
 ) -> IncNeural:
-    """Create the component.
+    """Create the component. Its other settings are those of `TreeSettings`.
 
     model: the model, see `spacy_incparse.SpanScorer.v1`.
     tags: "own" shows the model's tags in the trees; "doc" token.tag_ where there is one, but the model does not see it.
-    set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`.
     search: settings of `SpanSearch`.
     heads: "en", "any", or the path of a table; None: that of the language.
     loss: "crf", "max-margin" or "local", see `neural/losses.py`; only used in training.
@@ -115,27 +91,9 @@ def make_incparse_neural(
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
     max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
-    scorer: as in every spaCy component.
     """
-    return IncNeural(
-        nlp.vocab,
-        model,
-        name,
-        tags=tags,
-        set_tags=set_tags,
-        spans_key=spans_key,
-        required_key=required_key,
-        forbidden_key=forbidden_key,
-        nbest=nbest,
-        noun_chunks=noun_chunks,
-        search=search,
-        heads=head_rules(heads, nlp.lang or "xx"),
-        loss=loss,
-        tag_weight=tag_weight,
-        learn_rate_scale=learn_rate_scale,
-        max_length=max_length,
-        scorer=scorer,
-    )
+    settings |= {"loss": loss, "tag_weight": tag_weight, "learn_rate_scale": learn_rate_scale, "max_length": max_length}
+    return IncNeural(nlp.vocab, model, name, heads=head_rules(heads, nlp.lang or "xx"), **settings)
 
 
 class IncNeural(TreePipe):
@@ -158,7 +116,6 @@ class IncNeural(TreePipe):
         tag_weight: float = 1.0,
         learn_rate_scale: float = 1.0,
         max_length: int = 400,
-        scorer: Callable | None = const_score,
         **settings: Any,
     ):
         if loss not in LOSS_NAMES:
@@ -172,7 +129,7 @@ class IncNeural(TreePipe):
             raise ConfigError(f"{name}: the model is {model.name!r}: it must be a spacy_incparse.SpanScorer.v1")
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
         self._weights_id = ""  # if it is known
-        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        super().__init__(vocab, model, name, **settings)
         rules = HeadRules.from_name("any") if heads is None else heads
         self.cfg.update(chains=[], tags=[], heads=rules.to_dict(), temperature=None)
 
@@ -402,19 +359,6 @@ class IncNeural(TreePipe):
         """Use other weights, such as averages, within the context."""
         with self.model.use_params(params):
             yield
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncNeural:
-        """Load the component from a folder. Raises ModelError if that fails."""
-        super().from_disk(path, exclude=exclude)
-        with named_errors(path):
-            self._check_loaded(exclude)
-        return self
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncNeural:
-        """Load the component from bytes. Raises ModelError if they have other labels than weights."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._check_loaded(exclude)
-        return self
 
     def _check_loaded(self, exclude: Iterable[str]) -> None:
         """Forget what depends on older weights. Raises ModelError if the labels or tags do not belong to the new ones.

@@ -18,8 +18,7 @@ from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Input, best_tag
-from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, TreePipe, tree_factory
 from spacy_incparse.settings import check_range
 
 if TYPE_CHECKING:  # compiled modules are only loaded when a component needs them
@@ -27,57 +26,23 @@ if TYPE_CHECKING:  # compiled modules are only loaded when a component needs the
     from spacy_incparse.trees.tree import Tree
 
 LEAST_MEMBERS = 2
-DEFAULT_CONFIG: dict[str, Any] = {
-    "members": {},
-    **{name: value for name, value in TREE_DEFAULTS.items() if name != "tags"},
-}
+DEFAULT_CONFIG: dict[str, Any] = {"members": {}, **TREE_DEFAULTS}
+del DEFAULT_CONFIG["tags"]  # each member has its own
 
 
-@Language.factory(
-    "incparse_combiner",
-    assigns=list(TREE_ATTRIBUTES),
-    requires=["doc.sents"],
-    default_config=DEFAULT_CONFIG,
-    default_score_weights=TREE_SCORE_WEIGHTS,
-)
-def make_incparse_combiner(
-    nlp: Language,
-    name: str,
-    members: dict[str, float],
-    set_tags: bool,
-    spans_key: str | None,
-    required_key: str | None,
-    forbidden_key: str | None,
-    nbest: int,
-    noun_chunks: bool,
-    search: dict[str, Any],
-    scorer: Callable | None,
-) -> IncParserCombiner:
+@tree_factory("incparse_combiner", DEFAULT_CONFIG)
+def make_incparse_combiner(nlp: Language, name: str, members: dict[str, float], **settings: Any) -> IncParserCombiner:
     """Create the component. It has no weights of its own: the tree of each sentence has the highest expected F by the
-    probabilities that the members give to phrases.
+    probabilities that the members give to phrases. Its other settings are those of `TreeSettings`, without `tags`.
 
     members: the names of the components `incparse` and `incparse_neural` before this one that are combined, and how
         much the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
-    set_tags, spans_key, nbest, noun_chunks: as in `incparse`.
     required_key, forbidden_key: as in `incparse`. Set them here: those of the members are ignored.
     search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
         for the probabilities of members that do not know those of all trees. See `CombinerSearch`.
-    scorer: as in every spaCy component.
     """
     return IncParserCombiner(
-        nlp.vocab,
-        Model("incparse_combiner", _no_forward),
-        name,
-        nlp=nlp,
-        members=members,
-        set_tags=set_tags,
-        spans_key=spans_key,
-        required_key=required_key,
-        forbidden_key=forbidden_key,
-        nbest=nbest,
-        noun_chunks=noun_chunks,
-        search=search,
-        scorer=scorer,
+        nlp.vocab, Model("incparse_combiner", _no_forward), name, nlp=nlp, members=members, **settings
     )
 
 
@@ -136,7 +101,6 @@ class IncParserCombiner(TreePipe):
         *,
         nlp: Language | None = None,
         members: dict[str, float] | None = None,
-        scorer: Callable | None = const_score,
         **settings: Any,
     ):
         self.members = dict(members or {})
@@ -146,7 +110,7 @@ class IncParserCombiner(TreePipe):
             check_range(f"{name}: the weight of {member}", weight, 1e-6, 1e6)
         self._nlp = None if nlp is None else weakref.ref(nlp)
         self._found: dict[str, TreePipe] = {}  # the last members found: a copy in another process has no pipeline
-        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        super().__init__(vocab, model, name, **settings)
         self.cfg.update(temperature=None)
 
     def check_search(self, search: dict[str, Any]) -> None:

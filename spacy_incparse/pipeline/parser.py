@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.extensions import measure_sentence, register_extensions
+from spacy_incparse.documents.extensions import measure_sentence
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -19,98 +19,36 @@ from spacy_incparse.parsing.catalogue import kinds
 from spacy_incparse.parsing.parser import Parser, Session
 from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.parser_training import TrainingRun, check_found, gold_trees
-from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import (
-    TREE_ATTRIBUTES,
-    TREE_DEFAULTS,
-    TREE_SCORE_WEIGHTS,
-    ParsedSentence,
-    TreePipe,
-)
+from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, ParsedSentence, TreePipe, tree_factory
 from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
-
-register_extensions()
 
 DEFAULT_CONFIG: dict[str, Any] = {"model": None, **TREE_DEFAULTS, "measures": False, "training": TRAINING_DEFAULTS}
 
 
-@Language.factory(
-    "incparse",
-    assigns=[*TREE_ATTRIBUTES, "token._.incparse"],
-    requires=["doc.sents"],
-    default_config=DEFAULT_CONFIG,
-    default_score_weights=TREE_SCORE_WEIGHTS,
-)
+@tree_factory("incparse", DEFAULT_CONFIG, "token._.incparse")
 def make_incparse(
-    nlp: Language,
-    name: str,
-    model: str | Path | None,
-    tags: str,
-    set_tags: bool,
-    spans_key: str | None,
-    required_key: str | None,
-    forbidden_key: str | None,
-    nbest: int,
-    measures: bool,
-    noun_chunks: bool,
-    search: dict[str, Any],
-    training: dict[str, Any],
-    scorer: Callable | None,
+    nlp: Language, name: str, model: str | Path | None, measures: bool, training: dict[str, Any], **settings: Any
 ) -> IncParser:
-    """Create the component.
+    """Create the component. Its other settings are those of `TreeSettings`.
 
     model: the source of the weights: "en" (the embedded pipeline), the path of a saved pipeline, an installed package,
         or None for a component that will be trained or loaded from disk. The source is checked immediately, and read
         when it is first needed.
-    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only if it is empty.
-    set_tags: whether to write the tags that the parser used to token.tag_.
-    spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
-    required_key: the name of a group in doc.spans whose spans must be phrases of the trees. The label of a span is the
-        label of the phrase; an empty label stands for any.
-    forbidden_key: the name of a group in doc.spans whose spans must not be phrases of the trees; labels as in
-        required_key.
-    nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
-        without the pipeline. Otherwise they use the pipeline, and parsing is faster.
     measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
         model.
-    noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
-    search: settings of the search, such as beam_size and gamma; the others are taken from the model.
     training: settings of training, see `TRAINING_DEFAULTS`; they are only used in training.
-    scorer: as in every spaCy component.
     """
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):
         check_training(training)
-    _check_settings(name, parts, search, measures, model)
-    return IncParser(
-        nlp.vocab,
-        ParserModel(model),
-        name,
-        tags=tags,
-        set_tags=set_tags,
-        spans_key=spans_key,
-        required_key=required_key,
-        forbidden_key=forbidden_key,
-        nbest=nbest,
-        measures=measures,
-        noun_chunks=noun_chunks,
-        search=search,
-        training=training,
-        scorer=scorer,
-    )
-
-
-def _check_settings(
-    name: str, parts: set[str], search: dict[str, Any], measures: bool, model: str | Path | None
-) -> None:
-    """Raise ConfigError if the kind of parser that these parts of a model belong to has no such settings."""
     found = [kind for kind in kinds().values() if kind.part_name in parts]
     for kind in found:
-        kind.check_search(search)
+        kind.check_search(settings["search"])
     if measures and parts and not any(kind.has_measures for kind in found):
         raise ConfigError(
             f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
         )
+    return IncParser(nlp.vocab, ParserModel(model), name, measures=measures, training=training, **settings)
 
 
 class IncParser(TreePipe):
@@ -124,10 +62,9 @@ class IncParser(TreePipe):
         *,
         measures: bool = False,
         training: dict[str, Any] | None = None,
-        scorer: Callable | None = const_score,
         **settings: Any,
     ):
-        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        super().__init__(vocab, model, name, **settings)
         self.measures = measures
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
@@ -153,7 +90,7 @@ class IncParser(TreePipe):
                 f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
             )
         known = self._decoder
-        if known is None or known.model_parser is not parser or known.tagger is not self.model.tagger:
+        if known is None or known.model_parser is not parser:
             known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest, self.maker)
         return known
 
@@ -168,17 +105,8 @@ class IncParser(TreePipe):
         if self.model.source is None and self.model.parser is not None:  # otherwise its weights are not loaded yet
             self.model.parser.with_search(**search)
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
-        """Load the component from a folder. Raises ModelError, or ConfigError if `search` does not fit its parser."""
-        super().from_disk(path, exclude=exclude)
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
         self.check_search(self._search)
-        return self
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParser:
-        """Load the component from bytes. Raises ModelError, or ConfigError if `search` does not fit its parser."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self.check_search(self._search)
-        return self
 
     def start(self) -> Session:
         """Return a session to parse a sentence word by word: `session = session.push(word)`, then `session.best()`.

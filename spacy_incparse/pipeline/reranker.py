@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
@@ -16,8 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.doc_tree import forget_confidences
-from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
+from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id
 from spacy_incparse.documents.sentences import Sentence, write_tags
 from spacy_incparse.documents.storage import (
     MEASURES,
@@ -33,20 +29,20 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Input, Parse
 from spacy_incparse.pipeline.model import RerankerModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
 from spacy_incparse.pipeline.tree_pipe import (
-    TREE_ATTRIBUTES,
-    TREE_SCORE_WEIGHTS,
+    SCORER,
     ParsedSentence,
+    SearchingPipe,
     TreePipe,
-    checked_examples,
     encode_parse,
+    tree_factory,
 )
 from spacy_incparse.rerank.training import RERANK_DEFAULTS, check_reranking
 from spacy_incparse.trees.codec import PROBABILITY
 
 if TYPE_CHECKING:
     from spacy_incparse.rerank.reranker import RerankedSearch, Reranker
+    from spacy_incparse.trees.tree import Tree
 
 
 DEFAULT_CONFIG: dict[str, Any] = {
@@ -54,17 +50,11 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "parser": None,
     "search": {},
     "training": RERANK_DEFAULTS,
-    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
+    "scorer": SCORER,
 }
 
 
-@Language.factory(
-    "incparse_reranker",
-    assigns=[*TREE_ATTRIBUTES, "token._.incparse"],
-    requires=["doc.sents"],
-    default_config=DEFAULT_CONFIG,
-    default_score_weights=TREE_SCORE_WEIGHTS,
-)
+@tree_factory("incparse_reranker", DEFAULT_CONFIG, "token._.incparse")
 def make_incparse_reranker(
     nlp: Language,
     name: str,
@@ -91,7 +81,7 @@ def make_incparse_reranker(
     )
 
 
-class IncParserReranker(TrainedPipe):
+class IncParserReranker(SearchingPipe):
     """A reranker as a trainable spaCy component. See `make_incparse_reranker` for all settings.
 
     It asks the parser component for the n-best list of each sentence, so nothing has to be stored on the Docs. All
@@ -112,28 +102,18 @@ class IncParserReranker(TrainedPipe):
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
     ):
-        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.parser_name, self.spans_key = parser, None  # the parser component has the name of the group
-        self.search = search or {}
         self.training = RERANK_DEFAULTS | (training or {})
         self._nlp = None if nlp is None else weakref.ref(nlp)
         self._parser: TreePipe | None = None  # the last one found: a copy in another process has no pipeline
         self._was_alone = False  # of a copy: whether the parser of the pipeline was disabled
-        self._warned: set[str] = set()
-        register(self)
+        super().__init__(vocab, model, name, scorer, search)
 
-    @property
-    def search(self) -> Mapping[str, Any]:
-        """The settings `n` and `choose` that differ from the model's; a new dict can be assigned at any time."""
-        return MappingProxyType(self._search)
-
-    @search.setter
-    def search(self, search: Mapping[str, Any]) -> None:
-        if not isinstance(search, Mapping) or None in search.values():
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a setting is neither `n` nor `choose`, or has a value that it cannot have."""
+        if None in search.values():
             raise ConfigError(f"{self.name}: search is {search!r:.60}: it must be a dict of settings and their values")
         check_reranking({}, search)
-        self._search: dict[str, Any] = dict(search)
-        self._decoder: RerankedParser | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -258,32 +238,26 @@ class IncParserReranker(TrainedPipe):
         parser = self.parser.decoder.model_parser
         self.model.reranker = learn_reranker(training_lists(lists), parser.heads, self.training)
 
-    def calibrate(self, examples: Iterable[Example]) -> float | None:
-        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
+    def gold_sentences(self, examples: Iterable[Example]) -> Iterable[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences, as the parser component sees them."""
+        return self.parser.gold_sentences(examples)
 
-        Return the temperature, which is saved with the weights; or None, without changing anything, if no example has a
-        gold tree, with a warning. Raises IncparseError for anything but Examples.
-        """
-        from spacy_incparse.training.temperature import MAX_SENTENCES, best_temperature
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        from spacy_incparse.training.temperature import best_temperature
 
         scores, is_right = [], []
-        for tree, sentence in islice(self.parser.gold_sentences(checked_examples(examples)), MAX_SENTENCES):
+        for tree, sentence in gold:
             parses = self.nbest_parses(sentence, self._reranker().config.n)
             scores.append([parse.score for parse in parses])
             is_right.append(parses[0].tree.spans() == tree.spans())
-        if not scores:
-            warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
-            return None
-        temperature = best_temperature(scores, is_right)
-        self.model.temperature = temperature
-        self._decoder = None
-        forget_confidences()
-        return temperature
+        return best_temperature(scores, is_right)
 
-    def __reduce__(self):
+    def _set_temperature(self, temperature: float) -> None:
+        self.model.temperature, self._decoder = temperature, None
+
+    def _state(self) -> dict[str, Any]:
         # A pipeline cannot be pickled by reference: the copy goes on with the parser component found here.
-        left_behind = {"_nlp": None, "_decoder": None, "_parser": self.find_parser(), "_was_alone": self._is_alone}
-        return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+        return super()._state() | {"_nlp": None, "_parser": self.find_parser(), "_was_alone": self._is_alone}
 
     def _remove_others(self, doc: Doc, chosen: Sequence[ParsedSentence]) -> None:
         """Remove the trees of sentences that the Doc no longer has, which the parser would have removed."""

@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from spacy_incparse.documents.sentences import Sentence, split_sentences, write_tags
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.model import TaggerModel, check_source
-from spacy_incparse.pipeline.trained_pipe import TrainedPipe
+from spacy_incparse.pipeline.tree_pipe import TrainedPipe
 
 
 @Language.factory(
@@ -63,9 +63,8 @@ class IncParserTagger(TrainedPipe):
         training: dict[str, Any] | None = None,
         scorer: Callable | None = tagger_score,
     ):
-        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        super().__init__(vocab, model, name, scorer)
         self.training = training or {}
-        self._warned = set()
 
     @property
     def labels(self) -> tuple[str, ...]:

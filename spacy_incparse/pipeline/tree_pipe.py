@@ -1,4 +1,4 @@
-"""What the components that parse have in common: settings, sentences with constraints, annotation and scores."""
+"""What the trainable components have in common, above all those that parse: settings, annotation and scores."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import warnings
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
+from inspect import Parameter, Signature, signature
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar, cast, get_type_hints
 
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
-from spacy.training import Example
+from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
@@ -30,102 +34,274 @@ from spacy_incparse.documents.sentences import (
 from spacy_incparse.documents.storage import clear_trees, mirror_trees, write_tree
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import check_search
-from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, flat_tree
+from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, TreeScore, flat_tree
+from spacy_incparse.pipeline.model import named_errors
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:
-    from spacy_incparse.parsing.parse import TreeScore
-
-
 register_extensions()
 
+AnyPipe = TypeVar("AnyPipe", bound="TrainedPipe")
+Factory = TypeVar("Factory", bound=Callable)
+
+
+@dataclass
+class TreeSettings:
+    """The settings of all components that parse.
+
+    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only if it is empty.
+    set_tags: whether to write the tags that the parser used to token.tag_.
+    spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
+    required_key: the name of a group in doc.spans whose spans must be phrases of the trees. The label of a span is the
+        label of the phrase; an empty label stands for any.
+    forbidden_key: the name of a group in doc.spans whose spans must not be phrases of the trees; labels as in
+        required_key.
+    nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
+        without the pipeline. Otherwise they use the pipeline, and parsing is faster.
+    noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
+    search: settings of the search, such as beam_size and gamma; the others are taken from the model.
+    scorer: as in every spaCy component.
+    """
+
+    tags: str = "own"
+    set_tags: bool = False
+    spans_key: str | None = None
+    required_key: str | None = None
+    forbidden_key: str | None = None
+    nbest: int = 0
+    noun_chunks: bool = False
+    search: dict[str, Any] = field(default_factory=dict)
+    scorer: Callable | None = const_score
+
+
+SCORER = {"@scorers": "spacy_incparse.const_scorer.v1"}
 TREE_DEFAULTS: dict[str, Any] = {
-    "tags": "own",
-    "set_tags": False,
-    "spans_key": None,
-    "required_key": None,
-    "forbidden_key": None,
-    "nbest": 0,
-    "noun_chunks": False,
-    "search": {},
-    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
-}
-"""The settings of all components that parse, with their defaults; see `make_incparse`."""
+    one.name: {} if one.default is MISSING else one.default for one in fields(TreeSettings)
+} | {"scorer": SCORER}
 TREE_ATTRIBUTES = ("doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path")
-"""What all components that store trees assign."""
 TREE_SCORE_WEIGHTS: dict[str, float | None] = {"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0}
-"""How their scores count when `spacy train` chooses the best pipeline."""
 
 
-class GroupName:
-    """An attribute of a component that names a group of doc.spans, or is None."""
+def tree_factory(name: str, default_config: dict[str, Any], *assigns: str) -> Callable[[Factory], Factory]:
+    """Register a factory of components that store trees.
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+    spaCy checks the `**settings` that the factory takes as the fields of `TreeSettings` in its default config.
+    """
 
-    def __get__(self, component: Any, owner: type) -> Any:
-        if component is None:
-            return self
-        if self._name not in component.__dict__:
-            raise AttributeError(self._name)
-        return component.__dict__[self._name]
+    def registered(make: Factory) -> Factory:
+        own = [one for one in signature(make).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
+        types, known = get_type_hints(TreeSettings), {one.name for one in own}
+        shared = [one for one in types if one in default_config and one not in known]
+        more = [Parameter(one, Parameter.KEYWORD_ONLY, annotation=types[one]) for one in shared]
+        make.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
+        return Language.factory(
+            name,
+            assigns=[*TREE_ATTRIBUTES, *assigns],
+            requires=["doc.sents"],
+            default_config=default_config,
+            default_score_weights=TREE_SCORE_WEIGHTS,
+        )(make)
 
-    def __set__(self, component: Any, value: str | None) -> None:
-        if not (value is None or isinstance(value, str)):
-            raise ConfigError(f"{component.name}: {self._name} = {value!r} must be a name, or None")
-        component.__dict__[self._name] = value
+    return registered
 
 
-class TreePipe(TrainedPipe):
-    """A component that parses each sentence of a Doc."""
+class TrainedPipe(TrainablePipe):
+    """A component whose weights are no network's: they have neither gradients nor averages of thinc's."""
+
+    is_resizable = False
+
+    def __init__(self, vocab: Vocab, model: Any, name: str, scorer: Callable | None):
+        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        self._warned: set[str] = set()  # kinds of warnings that were shown
+
+    def add_label(self, label: str) -> int:
+        """Return 0: labels come from what the component is trained on in `initialize`, and cannot be added."""
+        return 0
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Check the examples and return `losses`, with 0 for this component: all training happens in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(list(examples), f"{type(self).__name__}.update")
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Do nothing: there are no gradients."""
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Do nothing: `predict` uses averaged weights, independently of thinc's averages."""
+        yield
+
+    def from_disk(self: AnyPipe, path: str | Path, *, exclude: Iterable[str] = ()) -> AnyPipe:
+        """Load the component from a folder.
+
+        Raises ModelError without changing anything if weights cannot be read, and ConfigError if `search` does not fit
+        them.
+        """
+        with named_errors(path):
+            super().from_disk(path, exclude=exclude)
+            self._check_loaded(exclude)
+        return self
+
+    def from_bytes(self: AnyPipe, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> AnyPipe:
+        """Load the component from bytes; errors are as in `from_disk`."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._check_loaded(exclude)
+        return self
+
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
+        """Raise ModelError or ConfigError if what was loaded, all but `exclude`, does not fit together."""
+
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)
+
+    def __reduce__(self):
+        return _unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self._state())
+
+    def _state(self) -> dict[str, Any]:
+        """Return what a pickled component keeps."""
+        return self.__dict__ | {"cfg": self.cfg}
+
+
+def _unpickled(
+    cls: Callable[..., AnyPipe], vocab: Vocab, model: Any, name: str, scorer: Callable | None, state: dict[str, Any]
+) -> AnyPipe:
+    component = cls(vocab, model, name, scorer=scorer)
+    component.cfg.update(state.pop("cfg"))  # spaCy keeps it outside of __dict__
+    component.__dict__.update(state)
+    return component
+
+
+class SearchingPipe(TrainedPipe):
+    """A component that finds analyses of sentences, for Docs to ask for: a parser, or the reranker of one."""
 
     is_reranker = False
-    is_member = True  # whether an `incparse_combiner` may combine it with others
-    _decoder: ConfiguredParser | None
-    measures = False  # whether it stores measures of each word
-    spans_key, required_key, forbidden_key = GroupName(), GroupName(), GroupName()  # they can be changed at any time
+    _decoder: Any = None  # the last `decoder`
     max_calibrated: int | None = None  # sentences that a temperature is fitted on; None: those of `fit_temperature`
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Any,
-        name: str,
-        *,
-        tags: str = "own",
-        set_tags: bool = False,
-        spans_key: str | None = None,
-        required_key: str | None = None,
-        forbidden_key: str | None = None,
-        nbest: int = 0,
-        noun_chunks: bool = False,
-        search: dict[str, Any] | None = None,
-        scorer: Callable | None = const_score,
-    ):
-        keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
-        if len(set(keys)) < len(keys):
-            raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
-        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
-        self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
-        self.required_key, self.forbidden_key = required_key, forbidden_key
-        self.noun_chunks = noun_chunks
-        if noun_chunks:
-            use_tree_chunks(vocab)
-        self._decoder = None
+    def __init__(self, vocab: Vocab, model: Any, name: str, scorer: Callable | None, search: Mapping[str, Any] | None):
+        super().__init__(vocab, model, name, scorer)
         self.search = search or {}
-        self.nbest = nbest
-        self._warned: set[str] = set()
         register(self)
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """The search settings that differ from the model's; a new dict can be assigned at any time."""
+        return MappingProxyType(self._search)  # a change to the dict itself would not be checked
+
+    @search.setter
+    def search(self, search: Mapping[str, Any]) -> None:
+        if not isinstance(search, Mapping):
+            raise ConfigError(f"{self.name}: search is {search!r:.60}: it must be a dict of settings and their values")
+        self.check_search(dict(search))  # reports errors here and not at the first text
+        self._search, self._decoder = dict(search), None
 
     @property
     @abstractmethod
     def decoder(self) -> ConfiguredParser:
         """The parser with the component's search. Raises IncparseError if there are no weights."""
+
+    @abstractmethod
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
+
+    def calibrate(self, examples: Iterable[Example]) -> float | None:
+        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
+
+        The sentences are those of the gold trees, with the tags that the component would use. Return the temperature,
+        which is saved with the weights; or None, without changing anything and with a warning, if no example has a gold
+        tree. Raises IncparseError for anything but Examples.
+        """
+        from spacy_incparse.training.temperature import MAX_SENTENCES
+
+        gold = list(islice(self.gold_sentences(_checked_examples(examples)), self.max_calibrated or MAX_SENTENCES))
+        if not gold:
+            warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
+        temperature = self._fitted_temperature(gold) if gold else None
+        if temperature is not None:
+            self._set_temperature(temperature)
+            forget_confidences()
+        return temperature
+
+    @abstractmethod
+    def gold_sentences(self, examples: Iterable[Example]) -> Iterable[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences, which have no constraints from the examples."""
+
+    @abstractmethod
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        """Return the temperature that fits gold trees of sentences."""
+
+    @abstractmethod
+    def _set_temperature(self, temperature: float) -> None:
+        """Store a temperature with the weights."""
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_decoder": None}
+
+
+def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
+    for one in examples if isinstance(examples, Iterable) else [examples]:
+        if not isinstance(one, Example):
+            what = f"{one!r:.60} is no Example"
+            raise IncparseError(f"{what}: pass Examples with gold trees, as spacy_incparse.examples() returns them")
+        yield one
+
+
+_GROUP = (lambda value: value is None or isinstance(value, str), "a name, or None")
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "tags": (lambda value: value in ("own", "doc"), "'own' or 'doc'"),
+    "nbest": (lambda value: type(value) is int and value >= 0, "a whole number of 0 or more"),
+    "spans_key": _GROUP,
+    "required_key": _GROUP,
+    "forbidden_key": _GROUP,
+}
+"""Settings that can be changed at any time, whether a value is right, and what it must be."""
+
+
+class TreePipe(SearchingPipe):
+    """A component that parses each sentence of a Doc."""
+
+    is_member = True  # whether an `incparse_combiner` may combine it with others
+    measures = False  # whether it stores measures of each word
+    tags: str
+    set_tags: bool
+    spans_key: str | None
+    required_key: str | None
+    forbidden_key: str | None
+    nbest: int
+    noun_chunks: bool
+
+    def __init__(self, vocab: Vocab, model: Any, name: str, **settings: Any):
+        given = vars(TreeSettings(**settings))
+        keys = [key for key in (given["spans_key"], given["required_key"], given["forbidden_key"]) if key is not None]
+        if len(set(keys)) < len(keys):
+            raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
+        super().__init__(vocab, model, name, given.pop("scorer"), given.pop("search"))
+        for setting, value in given.items():
+            setattr(self, setting, value)
+        if self.noun_chunks:
+            use_tree_chunks(vocab)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _CHECKS:
+            is_right, what = _CHECKS[name]
+            if not is_right(value):
+                raise ConfigError(f"{self.name}: {name} = {value!r} must be {what}")
+            if name == "nbest":
+                self._decoder = None
+        super().__setattr__(name, value)
 
     @property
     @abstractmethod
@@ -141,47 +317,22 @@ class TreePipe(TrainedPipe):
         """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
         check_search(search)
 
-    @property
-    def search(self) -> Mapping[str, Any]:
-        """The search settings that differ from the model's; a new dict can be assigned at any time."""
-        return MappingProxyType(self._search)  # a change to the dict itself would not be checked
-
-    @search.setter
-    def search(self, search: Mapping[str, Any]) -> None:
-        if not isinstance(search, Mapping):
-            raise ConfigError(f"{self.name}: search is {search!r:.60}: it must be a dict of settings")
-        self.check_search(dict(search))  # reports errors here and not at the first text
-        self._search, self._decoder = dict(search), None
-
-    @property
-    def tags(self) -> str:
-        """The source of the tags, "own" or "doc"; can be changed at any time."""
-        return self._tags
-
-    @tags.setter
-    def tags(self, tags: str) -> None:
-        if tags not in ("own", "doc"):
-            raise ConfigError(f"{self.name}: tags = {tags!r} must be 'own' or 'doc'")
-        self._tags = tags
-
-    @property
-    def nbest(self) -> int:
-        """The number of analyses to store for each sentence; can be changed at any time."""
-        return self._nbest
-
-    @nbest.setter
-    def nbest(self, nbest: int) -> None:
-        if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
-            raise ConfigError(f"{self.name}: nbest = {nbest!r} must be a whole number of 0 or more")
-        self._nbest, self._decoder = nbest, None
-
     def sentences_of(self, doc: Doc) -> list[Sentence]:
         """Return the sentences of a Doc with the constraints from its span groups."""
         return self.sentences_by_doc([doc])[0]
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with the constraints from its span groups."""
-        return [self._constrained(doc) for doc in docs]
+        by_doc = []
+        for doc in docs:
+            sentences = split_sentences(doc)
+            if self.required_key is not None or self.forbidden_key is not None:
+                sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
+                if outside:
+                    what = "spans that cross sentence boundaries, or begin or end inside a token, are ignored as"
+                    self._warn_once("outside", f"{what} constraints, such as {outside[0]!r}")
+            by_doc.append(sentences)
+        return by_doc
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc."""
@@ -208,8 +359,10 @@ class TreePipe(TrainedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with their trees, without modifying the Docs."""
         docs, decoder = list(docs), self.decoder
-        if not all(has_sentence_bounds(doc) for doc in docs):
-            self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
+        for doc in docs:
+            if not has_sentence_bounds(doc):
+                what = "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer"
+                self._warn_once("bounds", what)
         by_doc = self.sentences_by_doc(docs)
         parsed = iter(self.annotated([sentence for group in by_doc for sentence in group], decoder))
         return [list(islice(parsed, len(group))) for group in by_doc]
@@ -251,35 +404,6 @@ class TreePipe(TrainedPipe):
         """
         return score_doc_tree(self, doc, tree, gold_tags=gold_tags)
 
-    def calibrate(self, examples: Iterable[Example]) -> float | None:
-        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
-
-        The sentences are those of the gold trees, with the tags that the component would use. Return the temperature,
-        which is saved with the weights; or None, without changing anything and with a warning, if no example has a gold
-        tree. Raises IncparseError for anything but Examples.
-        """
-        from spacy_incparse.training.temperature import MAX_SENTENCES
-
-        gold = list(islice(self.gold_sentences(checked_examples(examples)), self.max_calibrated or MAX_SENTENCES))
-        if not gold:
-            warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
-        temperature = self._fitted_temperature(gold) if gold else None
-        if temperature is not None:
-            self._set_temperature(temperature)
-            forget_confidences()
-        return temperature
-
-    def __reduce__(self):
-        return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self._state())
-
-    def _state(self) -> dict[str, Any]:
-        """Return what a pickled component keeps."""
-        return self.__dict__ | {"cfg": self.cfg, "_decoder": None}
-
-    @abstractmethod
-    def _set_temperature(self, temperature: float) -> None:
-        """Store a temperature with the weights."""
-
     def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
         from spacy_incparse.training.temperature import fit_temperature
 
@@ -289,16 +413,6 @@ class TreePipe(TrainedPipe):
     def gold_sentences(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences, which have no constraints from the examples."""
         return gold_with_sentences(examples)
-
-    def _constrained(self, doc: Doc) -> list[Sentence]:
-        sentences = split_sentences(doc)
-        if self.required_key is None and self.forbidden_key is None:
-            return sentences
-        sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
-        if outside:
-            what = "spans that cross sentence boundaries, or begin or end inside a token, are ignored as constraints"
-            self._warn_once("outside", f"{what}, such as {outside[0]!r}")
-        return sentences
 
     def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
         """Return sentences of any Docs with their trees; one that fails has a flat tree, without harm to others."""
@@ -318,28 +432,15 @@ class TreePipe(TrainedPipe):
                 (one,) = batch
                 what = f"a sentence got a flat tree, because parsing failed ({error!r})"
                 self._warn_once("error", f"{what}: {' '.join(one.words[:8])!r}")
-                flat = [tag or UNKNOWN_TAG for tag in one.tags]
-                tree = flat_tree(one.words, flat)
-                parsed.append(
-                    ParsedSentence(
-                        one, flat, _encode(tree, one, None, "flat", decoder.fields(Parse(tree, 0.0, "flat")))
-                    )
-                )
+                tree = flat_tree(one.words, [tag or UNKNOWN_TAG for tag in one.tags])
+                parse = Parse(tree, cast("Any", None), "flat")
+                parsed.append(encode_parse(one, parse, decoder.fields(parse)))
         for item in parsed:
             if item.unmet:
                 what = f"no tree was found with {shown(item.unmet, item.sentence.words)}"
                 start = " ".join(item.sentence.words[:8])
                 warnings.warn(f"{self.name}: {what}: dropped in {start!r}", stacklevel=3)
         return parsed
-
-
-def checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
-    """Yield Examples. Raises IncparseError for anything else."""
-    for one in examples if isinstance(examples, Iterable) else [examples]:
-        if not isinstance(one, Example):
-            what = f"{one!r:.60} is no Example"
-            raise IncparseError(f"{what}: pass Examples with gold trees, as spacy_incparse.examples() returns them")
-        yield one
 
 
 BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
@@ -371,9 +472,13 @@ def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 
 def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> ParsedSentence:
     """Return a sentence with the string that stores a parse and further fields."""
-    stored = _encode(parse.tree, sentence, parse.score, parse.source, fields)
+    stored = encode(
+        parse.tree,
+        sentence.char_starts,
+        sentence.char_ends,
+        origin=sentence.start_char,
+        score=parse.score,
+        source=parse.source,
+        more=fields,
+    )
     return ParsedSentence(sentence, parse.tree.tags, stored, None, parse.unmet)
-
-
-def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Sequence[str]) -> str:
-    return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source, more=more)
