@@ -266,7 +266,7 @@ def is_being_loaded(nlp: Language, name: str) -> bool:
 # The file has a line with the format, a line with a checksum, and a compressed msgpack map of byte strings. Nothing in
 # it is ever executed. All of this is checked before any weights are used.
 
-FORMAT = b"spacy-incparse model 2"
+FORMAT = b"spacy-incparse model 3"
 FACTORIES = ("incparse", "incparse_tagger", "incparse_reranker")  # components that have such a file
 
 

@@ -29,7 +29,6 @@ from spacy_incparse.rerank.second_scores import SecondScore, columns_of, read_se
 from spacy_incparse.settings import Settings, check_number, check_range, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
-FORMAT = "spacy-incparse reranker 1"
 LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
 
 
@@ -157,7 +156,6 @@ class Reranker:
         """Return the reranker as bytes; `from_bytes` is the inverse."""
         return srsly.msgpack_dumps(
             {
-                "format": FORMAT,
                 "config": self.config.to_dict(),
                 "heads": self.heads.to_dict(),
                 "temperature": float(self.temperature),
@@ -212,8 +210,8 @@ def _content(data: bytes) -> dict[str, Any]:
         content = srsly.msgpack_loads(data)
     except Exception as error:
         raise ModelError(f"not a reranker: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelError("not a reranker of this version: train it again")
+    if not isinstance(content, dict):
+        raise ModelError(f"not a reranker: {content!r:.40}")
     for name, kind in _TYPES.items():
         if not isinstance(content.get(name), kind):
             raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")

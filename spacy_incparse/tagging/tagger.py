@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
-from spacy_incparse.files import write_bytes
 from spacy_incparse.linear.clusters import Clusters, as_clusters
 from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_strings
 from spacy_incparse.tagging.storage import SparseWeights, check_weights, pack_tagger, unpack_tagger
@@ -25,7 +24,6 @@ from spacy_incparse.workers import run_in_order
 SCALE = 8  # weights are stored as multiples of 1/SCALE; those below 1/(2 * SCALE) become 0
 MAX_WEIGHT = 2**15 - 1
 CACHE_BYTES = 1 << 24  # for scores of word types seen so far
-FILE_NAME = "tagger.bin"
 
 Progress = Callable[[int, float], None]  # called with the pass, from 1, and the share of words tagged right in it
 
@@ -53,7 +51,7 @@ Tagging = list[str | list[tuple[str, float]]]
 
 
 class Tagger:
-    """A tagger for raw words, from `train`, `from_bytes` or `from_disk`. Immutable except for a cache; thread-safe."""
+    """A tagger for raw words, from `train` or `from_bytes`. Immutable except for a cache; thread-safe."""
 
     def __init__(self, settings: TaggerSettings, weights: SparseWeights, clusters: Clusters | None = None):
         check_weights(weights, len(settings.labels))
@@ -177,23 +175,6 @@ class Tagger:
             return cls(settings, weights, None if clusters is None else Clusters.from_bytes(clusters))
         except (KeyError, TypeError, AttributeError, ConfigError) as error:
             raise ModelError(f"the tagger's settings are not complete ({error!r}): train it again") from error
-
-    def to_disk(self, path: str | Path) -> None:
-        """Write the tagger to a folder, creating it if needed."""
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_bytes(folder / FILE_NAME, self.to_bytes())
-
-    @classmethod
-    def from_disk(cls, path: str | Path) -> Tagger:
-        """Return the tagger in a folder. Raises ModelError naming the file if it is missing or not a tagger."""
-        file = Path(path) / FILE_NAME
-        try:
-            return cls.from_bytes(file.read_bytes())
-        except OSError as error:
-            raise ModelError(f"{file}: cannot be read ({error.strerror}); is {path} the folder of a model?") from error
-        except ModelError as error:
-            raise ModelError(f"{file}: {error}") from error
 
     def __reduce__(self):
         return type(self).from_bytes, (self.to_bytes(),)

@@ -63,7 +63,7 @@ DAMAGES = {
     "a label that is no text": (lambda data: with_grammar(data, "nonterminals", 7), "nonterminals there is 7, which"),
     "a tag that is no text": (lambda data: with_grammar(data, "tags", [1]), r"tags there is \[1\], which is no text"),
     "version": (
-        lambda data: data.replace(b"model 2", b"model 7", 1),
+        lambda data: data.replace(b"model 3", b"model 7", 1),
         "format 'spacy-incparse model 7', but this version",
     ),
     "empty": (lambda data: b"", "truncated"),

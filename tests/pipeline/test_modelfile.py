@@ -31,8 +31,8 @@ def test_damage_is_refused():
 
 
 def test_another_format_is_refused():
-    with pytest.raises(ModelError, match="format 'spacy-incparse model 3'"):
-        unpack(pack(PARTS).replace(b"model 2", b"model 3"))
+    with pytest.raises(ModelError, match="format 'spacy-incparse model 2'"):
+        unpack(pack(PARTS).replace(b"model 3", b"model 2"))
     with pytest.raises(ModelError, match="this version reads"):
         unpack(b"\x80\x81 something else")
 

@@ -112,7 +112,6 @@ def damaged(**changes):
     [
         (b"junk", "not a reranker"),
         (b"", "not a reranker"),
-        (damaged(format="spacy-incparse reranker 7"), "not a reranker of this version: train it again"),
         (damaged(weights=None), "its weights are None"),
         (damaged(temperature=float("nan")), "its temperature is nan"),
         (damaged(temperature=-1.0), "its temperature is -1.0"),
