@@ -249,8 +249,8 @@ class Scores:
         for label, score in self.per_label.items():
             recall = f"{100 * score.recall:7.2f}" if score.n_gold else f"{'-':>7}"
             precision = f"{100 * score.precision:7.2f}" if score.n_parsed else f"{'-':>7}"
-            measures = f"{recall} {precision} {100 * score.f:7.2f}"
-            lines.append(f"{label or '(none)':<12} {measures} {score.n_gold:>7} {score.n_parsed:>7}")
+            counts = f"{score.n_gold:>7} {score.n_parsed:>7}"
+            lines.append(f"{label or '(none)':<12} {recall} {precision} {100 * score.f:7.2f} {counts}")
         lines += ["", f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
         for bin_name, summary in self.by_length.items():
             measures = (summary.recall, summary.precision, summary.f, summary.exact)

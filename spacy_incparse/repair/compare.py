@@ -6,9 +6,10 @@ Monroe, Colaresi & Quinn (2008), *Fightin' Words*, Political Analysis 16, pages 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from spacy_incparse.trees.arrays import JOINT, TreeArrays
@@ -45,18 +46,11 @@ class Decision(NamedTuple):
     outcome: str
 
 
-def _parents_of_tags(arrays: TreeArrays) -> Iterator[Decision]:
-    """Yield for each word its tag, and the label of the phrase above."""
-    for leaf in arrays.leaves:
-        if leaf > 0:
-            yield Decision(arrays.labels[leaf], arrays.labels[arrays.parents[leaf]])
-
-
-def _places_of_words(arrays: TreeArrays) -> Iterator[Decision]:
-    """Yield for each word, in lower case, its tag and the label of the phrase above."""
+def _words(arrays: TreeArrays) -> Iterator[tuple[str, str, str]]:
+    """Yield for each word of a phrase itself, its tag, and the label of the phrase above."""
     for word, leaf in zip(arrays.words, arrays.leaves, strict=True):
         if leaf > 0:
-            yield Decision(word.lower(), f"{arrays.labels[leaf]} in {arrays.labels[arrays.parents[leaf]]}")
+            yield word, arrays.labels[leaf], arrays.labels[arrays.parents[leaf]]
 
 
 def _productions(arrays: TreeArrays) -> Iterator[Decision]:
@@ -74,19 +68,22 @@ def _unary_chains(arrays: TreeArrays) -> Iterator[Decision]:
 
     The chain is written from the top, without the root, as `collapse_unaries` writes it.
     """
-    chain: list[str] = []
+    above: list[str] = []
     for i in range(1, len(arrays.sizes)):
         label, size = arrays.labels[i], arrays.sizes[i]
         if size > 1 and arrays.sizes[i + 1] == size - 1:
-            chain.append(label)
+            above.append(label)
         else:
-            yield Decision(label, JOINT.join(chain) or NO_CHAIN)
-            chain = []
+            yield Decision(label, JOINT.join(above) or NO_CHAIN)
+            above = []
 
 
 KINDS: dict[str, Callable[[TreeArrays], Iterator[Decision]]] = {
-    "production": _productions, "chain": _unary_chains, "tag": _parents_of_tags, "word": _places_of_words,
-}  # fmt: skip
+    "production": _productions,
+    "chain": _unary_chains,
+    "tag": lambda arrays: (Decision(tag, above) for _, tag, above in _words(arrays)),
+    "word": lambda arrays: (Decision(word.lower(), f"{tag} in {above}") for word, tag, above in _words(arrays)),
+}
 """What is counted, by name."""
 
 
@@ -109,10 +106,14 @@ def annotation_differences(
     found: list[Difference] = []
     for kind in kinds:
         counts, other_counts = count_decisions(trees, kind), count_decisions(other_trees, kind)
-        totals, other_totals = _totals(counts), _totals(other_counts)
-        for decision in counts.keys() | other_counts.keys():
+        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # of each context, in both
+        decisions = counts.keys() | other_counts.keys()
+        for decision in decisions:
+            totals[decision.context][0] += counts[decision]
+            totals[decision.context][1] += other_counts[decision]
+        for decision in decisions:
             context, outcome = decision
-            ours, others = (counts[decision], totals[context]), (other_counts[decision], other_totals[context])
+            ours, others = zip((counts[decision], other_counts[decision]), totals[context], strict=True)
             has_choice = ours[0] + others[0] < ours[1] + others[1]
             if has_choice and min(ours[1], others[1]) >= min_total and outcome != NO_CHAIN:
                 log_odds, deviation = weighted_log_odds(*ours, *others, prior)
@@ -134,17 +135,9 @@ def weighted_log_odds(count: int, total: int, other_count: int, other_total: int
     return log_odds, math.sqrt(1 / yes + 1 / no + 1 / other_yes + 1 / other_no)
 
 
-def _totals(counts: Counter[Decision]) -> Counter[str]:
-    totals: Counter[str] = Counter()
-    for decision, count in counts.items():
-        totals[decision.context] += count
-    return totals
-
-
 NO_CHAIN = "-"  # the chain above a node that is not an only child
 
 
 def count_decisions(trees: Iterable[Tree], kind: str) -> Counter[Decision]:
     """Count the decisions of a kind, which is a key of `KINDS`, in normalized trees."""
-    decisions = KINDS[kind]
-    return Counter(decision for tree in trees for decision in decisions(tree.own_arrays))
+    return Counter(chain.from_iterable(KINDS[kind](tree.own_arrays) for tree in trees))

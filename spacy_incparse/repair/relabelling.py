@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, starmap
+from typing import NamedTuple, cast
 
 from spacy_incparse.parsing.parse import Constraint, Posterior
 from spacy_incparse.repair.repair import Change, is_repaired, recorded
@@ -45,10 +45,6 @@ class Relabeller:
     pairs: frozenset[tuple[str, str]] | None = None
     sure: float = 0.95
     likely: float = 0.5
-
-    def may_change(self, old: str, new: str) -> bool:
-        """Return whether a label may become another one."""
-        return old != new and old in self.labels and (self.pairs is None or (old, new) in self.pairs)
 
 
 class Relabelled(NamedTuple):
@@ -84,21 +80,19 @@ def relabel_trees(trees: Sequence[Tree], relabeller: Relabeller, rules: Sequence
 def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[int, list[_Proposal]], int]:
     """Return the changes of each tree that the parser is sure of, and how many trees it could not analyse."""
     places = {number: spans for number, tree in enumerate(trees) if (spans := phrases_by_span(tree))}
-    sentences: dict[int, Sentence] = {}
-    for number, spans in places.items():
-        normalized = normalize(trees[number])
-        assert normalized is not None  # a tree with phrases over words has words
-        sentences[number] = normalized, [Constraint(*span) for span in spans]
+    # A tree with phrases over words has words, so that normalizing leaves something of it.
+    sentences = {
+        number: (cast("Tree", normalize(trees[number])), list(starmap(Constraint, places[number]))) for number in places
+    }
     found, n_left = dict[int, list[_Proposal]](), 0
     for number, posterior in zip(places, relabeller.analyse(list(sentences.values())), strict=True):
         n_left += posterior is None
-        proposals = _proposals(trees[number], places[number], posterior, relabeller) if posterior else []
-        if proposals:
+        if posterior and (proposals := _proposals(trees[number], places[number], posterior, relabeller)):
             found[number] = proposals
     free = relabeller.analyse([(sentences[number][0], ()) for number in found])
-    for number, posterior in zip(list(found), free, strict=True):
+    for (number, proposals), posterior in zip(list(found.items()), free, strict=True):
         phrases = posterior.phrases if posterior else {}
-        found[number] = [one for one in found[number] if phrases.get((one.label, *one.span), 0.0) >= relabeller.likely]
+        found[number] = [one for one in proposals if phrases.get((one.label, *one.span), 0.0) >= relabeller.likely]
     return found, n_left
 
 
@@ -122,15 +116,16 @@ def _proposals(
         if label != ROOT:
             by_span[start, end][label] = probability
     found = []
-    for span, nodes in places.items():
-        current, labels = bare_label(tree.own_arrays.labels[nodes[0]]), by_span[span]
-        if len(nodes) > 1 or not labels:
+    for span, (node, *others) in places.items():
+        old, labels = bare_label(tree.own_arrays.labels[node]), by_span[span]
+        if others or not labels:
             continue
-        label = min(labels, key=lambda name: (-labels[name], name))
-        others = sum(labels.values()) - labels[label]
-        is_sure = labels[label] >= relabeller.sure and others <= 1 - relabeller.sure
-        if is_sure and relabeller.may_change(current, label):
-            found.append(_Proposal(nodes[0], span, label, labels[label]))
+        new = min(labels, key=lambda name: (-labels[name], name))
+        rest = sum(labels.values()) - labels[new]
+        is_sure = labels[new] >= relabeller.sure and rest <= 1 - relabeller.sure
+        may_change = old in relabeller.labels and (relabeller.pairs is None or (old, new) in relabeller.pairs)
+        if is_sure and old != new and may_change:
+            found.append(_Proposal(node, span, new, labels[new]))
     return found
 
 
@@ -139,16 +134,14 @@ def _relabel(
 ) -> tuple[Tree, list[Change]]:
     """Make the changes that leave nothing to do for the rules: one may only be possible after another."""
     changes: list[Change] = []
-    waiting, n_waiting = list(proposals), len(proposals) + 1
-    while len(waiting) < n_waiting:
-        n_waiting, still = len(waiting), []
-        for proposal in waiting:
+    waiting, is_changed = list(proposals), True
+    while is_changed:
+        is_changed = False
+        for proposal in list(waiting):
             edit = relabel(tree.own_arrays, proposal.node, proposal.label)
             changed = Tree(edit.arrays)
             if is_repaired(changed, rules):
                 changes.append(recorded(tree, changed, edit, PARSER, number, proposal.probability))
-                tree = changed
-            else:
-                still.append(proposal)
-        waiting = still
+                waiting.remove(proposal)
+                tree, is_changed = changed, True
     return tree, changes

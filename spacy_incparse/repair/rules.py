@@ -54,24 +54,21 @@ def make_rules(entries: Sequence[Mapping[str, Any]], source: str = "rules") -> l
         raise IncparseError(f"{source}: expected a list with at least one rule, found {entries!r:.80}")
     rules: list[Rule] = []
     for number, entry in enumerate(entries, start=1):
-        rule = _rule(entry, f"{source}: rule {number}")
-        if any(rule.name == other.name for other in rules):
-            raise IncparseError(f"{source}: rule {number}: the name {rule.name!r} was given to another rule before")
-        rules.append(rule)
+        place = f"{source}: rule {number}"
+        if not isinstance(entry, dict) or sorted(entry) != sorted(_KEYS):
+            raise IncparseError(f"{place}: expected an object with the keys {', '.join(_KEYS)}, found {entry!r:.80}")
+        for key in _KEYS:
+            if not isinstance(entry[key], str) or not entry[key].strip() or "\t" in entry[key]:
+                raise IncparseError(f"{place}: {key} must be a text without tabs, found {entry[key]!r:.80}")
+        name, reason, pattern, action = (entry[key] for key in _KEYS)
+        if any(name == other.name for other in rules):
+            raise IncparseError(f"{place}: the name {name!r} was given to another rule before")
+        try:
+            compiled = compile(pattern)
+            rules.append(Rule(name, reason, compiled, parse_action(action, compiled.names)))
+        except IncparseError as error:
+            raise IncparseError(f"{place} ({name}): {error}") from None
     return rules
-
-
-def _rule(entry: Mapping[str, Any], place: str) -> Rule:
-    if not isinstance(entry, dict) or sorted(entry) != sorted(_KEYS):
-        raise IncparseError(f"{place}: expected an object with the keys {', '.join(_KEYS)}, found {entry!r:.80}")
-    for key in _KEYS:
-        if not isinstance(entry[key], str) or not entry[key].strip() or "\t" in entry[key]:
-            raise IncparseError(f"{place}: {key} must be a text without tabs, found {entry[key]!r:.80}")
-    try:
-        pattern = compile(entry["pattern"])
-        return Rule(entry["name"], entry["reason"], pattern, parse_action(entry["action"], pattern.names))
-    except IncparseError as error:
-        raise IncparseError(f"{place} ({entry['name']}): {error}") from None
 
 
 # The words and most meanings are those of Tsurgeon (Levy & Andrew 2006).
@@ -175,21 +172,17 @@ def parse_action(text: str, names: Sequence[str]) -> Action:
     verb, *arguments = text.split() or [""]
     if verb not in USAGE:
         raise IncparseError(f"the action {text!r} is none of: {'; '.join(USAGE.values())}")
-    nodes, label = arguments, ""
-    if verb == "relabel":
-        nodes, label = arguments[:1], " ".join(arguments[1:])
-    elif verb == "insert":
-        nodes, label = arguments[1:], " ".join(arguments[:1])
-    has_label = verb in ("relabel", "insert")
-    if not 1 <= len(nodes) <= (2 if verb == "insert" else 1) or has_label != bool(label) or " " in label:
+    place = {"relabel": 1, "insert": 0}.get(verb)  # of the label among the arguments
+    label = "" if place is None or len(arguments) < 2 else arguments.pop(place)
+    if not 1 <= len(arguments) <= 1 + (verb == "insert") or (place is not None) != bool(label):
         raise IncparseError(f"the action {text!r} is not of the form: {USAGE[verb]}")
     if label != escape_label(label):
         raise IncparseError(f"the action {text!r}: a label has no brackets")
-    for name in nodes:
+    for name in arguments:
         if name not in names:
             known = ", ".join(names) or "none"
             raise IncparseError(f"the action {text!r}: the pattern has no node {name!r} (names in it: {known})")
-    return Action(verb, tuple(nodes), label)
+    return Action(verb, tuple(arguments), label)
 
 
 class EditError(ValueError):
