@@ -39,12 +39,23 @@ def pictures_of(
         raise ConfigError(f"options is {options!r:.60}: it must be a dict of options")
     is_one = isinstance(given, (Doc, Span, Tree, Mapping)) or not isinstance(given, Iterable)
     several: list[Any] = [given] if is_one else list(given)
-    gold = _gold_trees(options.get("gold"))
-    n_best = _n_best(options.get("nbest"))
+    given_gold, n_best = options.get("gold"), options.get("nbest")
+    if isinstance(given_gold, (Tree, str)):
+        given_gold = [given_gold]
+    if not isinstance(given_gold, Iterable | None):
+        raise ConfigError(f'the option "gold" is {given_gold!r}; it must be a tree, or a list of trees')
+    trees = doc_trees(given_gold) if isinstance(given_gold, Doc) else map(_read_tree, given_gold or ())
+    gold = None if given_gold is None else iter(trees)
+    n_best = 1 if n_best is None else n_best
+    if not isinstance(n_best, int) or n_best < 1:
+        raise ConfigError(f'the option "nbest" is {n_best!r}; it must be a whole number of 1 or more')
     if gold is not None and n_best > 1:
         raise ConfigError('the options "gold" and "nbest" exclude each other')
     look = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    look["colors"] = _registered_colors() | dict(checked_colors(look.get("colors", {})))
+    colors: dict[str, str] = {}
+    for found in registry.displacy_colors.get_all().values():  # of labels, registered by packages for displaCy
+        colors |= found() if callable(found) else found
+    look["colors"] = colors | dict(checked_colors(look.get("colors", {})))
     pictures = [_picture(one, look, n_best, gold, manual) for one in several]
     if gold is not None and next(gold, None) is not None:
         raise IncparseError('the option "gold" has more trees than there are trees to draw')
@@ -72,7 +83,10 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
             f"only a Doc, a Span or a Tree can be drawn, or dicts with manual=True, not {type(given).__name__}"
         )
     if gold is not None:
-        rows = [compared(_next_gold(gold), row[0].tree) for row in rows]
+        expected = list(islice(gold, len(rows)))
+        if len(expected) < len(rows):
+            raise IncparseError('the option "gold" has fewer trees than there are trees to draw: pass one for each')
+        rows = [compared(one, row[0].tree) for one, row in zip(expected, rows, strict=True)]
     given_settings = {name: settings[name] for name in _SETTINGS if settings.get(name)}
     return Picture(rows, read_options(given_settings | look, OWN_OPTIONS), title)
 
@@ -125,39 +139,6 @@ def _read_tree(given: Any) -> Tree:
     return Tree.from_string(given) if isinstance(given, str) else Tree.from_dict(given)
 
 
-def _gold_trees(gold: Any) -> Iterator[Tree] | None:
-    """Return the gold trees to compare with, one for each drawn tree."""
-    if gold is None:
-        return None
-    if isinstance(gold, (Tree, str)):
-        return iter([_read_tree(gold)])
-    if not isinstance(gold, Iterable):
-        raise ConfigError(f'the option "gold" is {gold!r}; it must be a tree, or a list of trees')
-    return iter(doc_trees(gold) if isinstance(gold, Doc) else [_read_tree(tree) for tree in gold])
-
-
-def _next_gold(gold: Iterator[Tree]) -> Tree:
-    for tree in islice(gold, 1):
-        return tree
-    raise IncparseError('the option "gold" has fewer trees than there are trees to draw: pass one for each')
-
-
-def _n_best(value: Any) -> int:
-    if value is None:
-        return 1
-    if not isinstance(value, int) or value < 1:
-        raise ConfigError(f'the option "nbest" is {value!r}; it must be a whole number of 1 or more')
-    return value
-
-
-def _registered_colors() -> dict[str, str]:
-    """Return the label colors that packages have registered with spaCy for displaCy."""
-    colors: dict[str, str] = {}
-    for found in registry.displacy_colors.get_all().values():
-        colors |= found() if callable(found) else found
-    return colors
-
-
 _IN_BITS = ("surprisal", "surprisal_syntactic", "surprisal_lexical", "entropy", "entropy_reduction", "prefix_logprob")
 
 
@@ -184,11 +165,6 @@ def plot_measures(span: Doc | Span, measures: str | Sequence[str] = "surprisal",
     words = [token.text for token in tokens]
     return plot(words, series if len(names) > 1 else next(iter(series.values())), **{"unit": unit, **options})
 
-
-# spacy_incparse.render(doc, style="tree")                      # in a notebook: shows it; elsewhere: returns SVG
-# spacy_incparse.render(doc, options={"nbest": 3})              # the best trees of each sentence, side by side
-# spacy_incparse.render(doc, options={"gold": gold_trees})      # differences from gold trees
-# spacy_incparse.serve(doc)
 
 _FRAME_HEIGHT = 640  # pixels, for a page in a notebook
 _LAST_PORT = 65535
@@ -231,7 +207,13 @@ def render(
     if _render_wrapper is not None:
         html = _render_wrapper(html)
     if jupyter or (jupyter is None and is_in_jupyter()):
-        _show(html, page)
+        from IPython.display import HTML, display
+
+        if page:  # goes into a frame, to isolate its styles and scripts
+            look = f"width:100%;height:{_FRAME_HEIGHT}px;border:0"
+            html = f'<iframe sandbox="allow-scripts" style="{look}" srcdoc="{escape(html)}"></iframe>'
+        # Without this class, notebooks interpret dollar signs as math.
+        display(HTML(f'<div class="tex2jax_ignore" style="overflow-x:auto">{html}</div>'))
         return None
     return html
 
@@ -271,7 +253,14 @@ def serve(
         raise IncparseError(
             f"port {port} of {host} is in use: choose another port, or pass auto_select_port=True"
         ) from None
-    with make_server(host, port, _application(html or "")) as server:
+    content = (html or "").encode("utf8")
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        headers = [("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(content)))]
+        start_response("200 OK", headers)
+        return [content]
+
+    with make_server(host, port, application) as server:
         print(f"\nUsing the '{style}' visualizer\nServing on http://{host}:{port} ...\n")
         try:
             server.serve_forever()
@@ -285,24 +274,3 @@ def set_render_wrapper(function: Callable[[str], str] | None) -> None:
     if function is not None and not callable(function):
         raise IncparseError(f"the render wrapper has to be a function, not {function!r}")
     _render_wrapper = function
-
-
-def _application(html: str) -> Callable[..., list[bytes]]:
-    content = html.encode("utf8")
-
-    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
-        start_response("200 OK", [("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(content)))])
-        return [content]
-
-    return application
-
-
-def _show(html: str, page: bool) -> None:
-    """Show markup in a notebook; a page goes into a frame, to isolate its styles and scripts."""
-    from IPython.display import HTML, display
-
-    if page:
-        style = f"width:100%;height:{_FRAME_HEIGHT}px;border:0"
-        html = f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(html)}"></iframe>'
-    # Without this class, notebooks interpret dollar signs as math.
-    display(HTML(f'<div class="tex2jax_ignore" style="overflow-x:auto">{html}</div>'))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -122,7 +122,27 @@ class DocTree(Tree):
         parser failed or parsed the sentence in several charts, piece by piece. Raises IncparseError if the analyses are
         not stored on the Doc and no pipeline in this process produces its trees, or if the model has no temperature.
         """
-        return _node_confidence(self._doc, self._anchored, self._index)
+        found, arrays, index = self._anchored, self._arrays, self._index
+        if found.source == "flat" or arrays.sizes[index] == 1:
+            return None
+        confidence = _confidences.get(found)
+        if confidence is None and index == 0:
+            stored = stored_number(found.more, PROBABILITY)
+            if stored is not None:
+                return stored
+        if confidence is None:
+            analyses = _analyses_of(self._doc, found)
+            if not analyses.have_probabilities:
+                return None
+            known = _confidences_of(analyses)
+            if not known:
+                raise IncparseError(
+                    "there is no temperature that turns scores into probabilities, as for a model that was trained "
+                    "without held-out trees, and a combination of parsers: fit one with the component's calibrate()"
+                )
+            confidence = known[0]
+        of_tree, of_phrases = confidence
+        return of_phrases().get((self.label, self.start, self.end), 0.0) if index else of_tree
 
     def _covering(self, start_char: int, end_char: int) -> Span:
         span = self._doc.char_span(start_char, end_char, alignment_mode="expand")
@@ -133,7 +153,7 @@ class DocTree(Tree):
         return DocTree(self._doc, self._anchored, index)
 
 
-class Analyses(NamedTuple):
+class _Analyses(NamedTuple):
     """The analyses of a sentence, and the model's temperature, if it has one.
 
     posterior: the exact probabilities of all trees and phrases, if the parser knows them. have_probabilities: False if
@@ -146,7 +166,7 @@ class Analyses(NamedTuple):
     have_probabilities: bool = True
 
 
-def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None, n_shown: int = 0) -> Analyses:
+def _analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None, n_shown: int = 0) -> _Analyses:
     """Return the analyses of a sentence, starting with the tree on the Doc; given a component, those that it finds.
 
     n_shown: how many of them will be shown, so that they need their heads; the others only count for probabilities.
@@ -158,11 +178,11 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         others = [
-            replace(found, tree=one.tree, score=one.score, more=(one.heads,) if one.heads else ()) for one in stored
+            replace(found, tree=tree, score=score, more=(heads,) if heads else ()) for tree, score, heads in stored
         ]
-        return Analyses([found, *others], stored_number(found.more, TEMPERATURE))
+        return _Analyses([found, *others], stored_number(found.more, TEMPERATURE))
     if found.source == "flat":
-        return Analyses([found], None)
+        return _Analyses([found], None)
     component, given, best = _origin(doc, found)
     parses = component.decoder.nbest_search.beside(best, *given)
     analyses = _parsed(found, component, parses, given, n_shown)
@@ -171,18 +191,19 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
 
 def _parsed(
     found: AnchoredTree, component: LiveParser, parses: Sequence[Parse], given: Input, n_shown: int
-) -> Analyses:
+) -> _Analyses:
     decoder = component.decoder
-    trees = []
-    for number, parse in enumerate(parses):
-        more = (decoder.heads_field(parse.tree),) if number < n_shown else ()
-        trees.append(replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=more))
+    heads = [(decoder.heads_field(parse.tree),) for parse in parses[:n_shown]] + [()] * len(parses[n_shown:])
+    trees = [
+        replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=more)
+        for parse, more in zip(parses, heads, strict=True)
+    ]
     exact, temperature = decoder.exact, decoder.temperature
     if parses[0].source == "flat":
-        return Analyses(trees, None)
+        return _Analyses(trees, None)
     posterior = exact.posterior(*given) if exact else None
     is_known = temperature is None or posterior is not None or not (exact and exact.has_exact_probabilities)
-    return Analyses(trees, temperature, posterior, is_known)
+    return _Analyses(trees, temperature, posterior, is_known)
 
 
 def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
@@ -246,14 +267,8 @@ def _own_parses(
         return  # the word vectors of another pipeline are on another device
 
 
-@dataclass(frozen=True, slots=True)
-class _Confidence:
-    """The probability of a tree, and a function that computes those of the phrases, for which all trees are needed."""
-
-    tree: float
-    phrases: Callable[[], Mapping[Phrase, float]]
-
-
+# The probability of a tree, and a function that computes those of the phrases, for which all trees are needed.
+_Confidence = tuple[float, Callable[[], Mapping[Phrase, float]]]
 _confidences: WeakKeyDictionary[AnchoredTree, _Confidence] = WeakKeyDictionary()
 
 
@@ -262,7 +277,7 @@ def forget_confidences() -> None:
     _confidences.clear()
 
 
-def _confidences_of(analyses: Analyses) -> list[_Confidence]:
+def _confidences_of(analyses: _Analyses) -> list[_Confidence]:
     """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature.
 
     A parser that sums over all trees knows them exactly; otherwise they are the shares of the analyses.
@@ -272,39 +287,13 @@ def _confidences_of(analyses: Analyses) -> list[_Confidence]:
     scores = [anchored.score or 0.0 for anchored in analyses.trees]
     if analyses.posterior:
         known = dict(analyses.posterior.phrases)
-        found = [_Confidence(analyses.posterior.of_score(score), lambda: known) for score in scores]
+        found: list[_Confidence] = [(analyses.posterior.of_score(score), lambda: known) for score in scores]
     else:
         trees, shares = [anchored.tree for anchored in analyses.trees], probabilities(scores, analyses.temperature)
         phrases = cache(lambda: phrase_probabilities(trees, shares))
-        found = [_Confidence(share, phrases) for share in shares]
+        found = [(share, phrases) for share in shares]
     _confidences.update(zip(analyses.trees, found, strict=True))
     return found
-
-
-def _node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
-    """Return the probability of the whole tree for the root; for other phrases, that of the label over the words."""
-    arrays = found.tree.arrays
-    if found.source == "flat" or arrays.sizes[index] == 1:
-        return None
-    confidence = _confidences.get(found)
-    if confidence is None and index == 0:
-        stored = stored_number(found.more, PROBABILITY)
-        if stored is not None:
-            return stored
-    if confidence is None:
-        analyses = analyses_of(doc, found)
-        if not analyses.have_probabilities:
-            return None
-        known = _confidences_of(analyses)
-        if not known:
-            raise IncparseError(
-                "there is no temperature that turns scores into probabilities, as for a model that was trained "
-                "without held-out trees, and a combination of parsers: fit one with the component's calibrate()"
-            )
-        confidence = known[0]
-    if not index:
-        return confidence.tree
-    return confidence.phrases().get((arrays.labels[index], arrays.starts[index], arrays.ends[index]), 0.0)
 
 
 class ScoredTree(NamedTuple):
@@ -330,14 +319,13 @@ def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[t
     if nlp is not None and not isinstance(nlp, Language):
         raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
     component = None if nlp is None else deciding_parser(nlp)
-    return tuple(tuple(_scored(doc, analyses_of(doc, found, component, k), k)) for found in anchored_trees(doc))
-
-
-def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
-    shares: Sequence[float | None]
-    shares = [confidence.tree for confidence in _confidences_of(analyses)] or [None] * len(analyses.trees)
-    for anchored, share in islice(zip(analyses.trees, shares, strict=True), k):
-        yield ScoredTree(DocTree(doc, anchored), anchored.score or 0.0, share)
+    rows = []
+    for found in anchored_trees(doc):
+        analyses = _analyses_of(doc, found, component, k)
+        shares = [share for share, _ in _confidences_of(analyses)] or repeat(None)
+        best = zip(analyses.trees[:k], shares, strict=False)
+        rows.append(tuple(ScoredTree(DocTree(doc, one), one.score or 0.0, share) for one, share in best))
+    return tuple(rows)
 
 
 def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:

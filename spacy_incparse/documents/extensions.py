@@ -134,28 +134,23 @@ def register_extensions() -> None:
     for name in (ATTRIBUTE, MEASURES):  # so that spaCy keeps the strings when it splits or joins Docs
         if not Span.has_extension(name):
             Span.set_extension(name, default=None)
-    getters: tuple[tuple[Any, str, Callable], ...] = (
-        (Doc, "trees", doc_trees),
-        (Span, "tree", span_tree),
-        (Span, "is_constituent", span_is_constituent),
-        (Token, "tree_path", token_tree_path),
-        (Token, ATTRIBUTE, token_measures),
+    attributes: tuple[tuple[Any, str, str, Callable], ...] = (
+        (Doc, "trees", "getter", doc_trees),
+        (Doc, "parses", "method", doc_parses),
+        (Span, "tree", "getter", span_tree),
+        (Span, "is_constituent", "getter", span_is_constituent),
+        (Token, "tree_path", "getter", token_tree_path),
+        (Token, ATTRIBUTE, "getter", token_measures),
     )
-    for owner, name, getter in getters:
-        _register(owner, name, getter=getter)
-    _register(Doc, "parses", method=doc_parses)
-
-
-def _register(owner: Any, name: str, **functions: Callable) -> None:
-    (function,) = functions.values()
-    if not owner.has_extension(name):
-        owner.set_extension(name, **functions)
-    elif function not in owner.get_extension(name):
-        warnings.warn(
-            f"{owner.__name__}._.{name} is already registered by another package: use "
-            f"spacy_incparse.documents.extensions.{function.__name__}() to access the trees",
-            stacklevel=3,
-        )
+    for owner, name, kind, function in attributes:
+        if not owner.has_extension(name):
+            owner.set_extension(name, **{kind: function})
+        elif function not in owner.get_extension(name):
+            warnings.warn(
+                f"{owner.__name__}._.{name} is already registered by another package: use "
+                f"spacy_incparse.documents.extensions.{function.__name__}() to access the trees",
+                stacklevel=2,
+            )
 
 
 def _sentence_tree(span: Span) -> AnchoredTree | None:

@@ -47,18 +47,14 @@ def gold_sentences(example: Example) -> GoldSentences:
     source = words, anchored_trees(example.reference)
     known = _cache.get(example.reference)
     if known is None or known[0] != source:
-        known = source, _project_all(example.reference, *source)
-        _cache[example.reference] = known
+        trees = [anchored.tree for anchored in source[1]]
+        if words == tuple(chain.from_iterable(tree.words for tree in trees)):
+            firsts = accumulate((len(tree.words) for tree in trees), initial=0)
+            kept = tuple(zip(firsts, trees, strict=False))
+        else:
+            kept = tuple(_projected(example.reference, source[1], words))
+        known = _cache[example.reference] = source, GoldSentences(kept, len(trees) - len(kept))
     return known[1]
-
-
-def _project_all(reference: Doc, words: tuple[str, ...], found: list[AnchoredTree]) -> GoldSentences:
-    trees = [anchored.tree for anchored in found]
-    if tuple(chain.from_iterable(tree.words for tree in trees)) == words:
-        firsts = accumulate((len(tree.words) for tree in trees), initial=0)
-        return GoldSentences(tuple(zip(firsts, trees, strict=False)), 0)
-    kept = tuple(_projected(reference, found, words))
-    return GoldSentences(kept, len(found) - len(kept))
 
 
 def _projected(reference: Doc, found: list[AnchoredTree], words: tuple[str, ...]) -> Iterator[tuple[int, Tree]]:
@@ -130,7 +126,12 @@ def examples(nlp: Language, trees: str | Tree | Iterable[str | Tree], *, tokeniz
     """
     if not isinstance(nlp, Language):
         raise IncparseError(f"the first argument has to be a pipeline, as in example(nlp, '(S ...)'), not {nlp!r}")
-    gold = map(_normalized, _given(trees))
+    gold = []
+    for tree in _given(trees):
+        normalized = normalize(tree)
+        if normalized is None:
+            raise IncparseError(f"the tree {tree} has no words except traces")
+        gold.append(normalized)
     return [example_of(nlp, doc, tokenize=tokenize) for doc in trees_to_docs(gold, nlp.vocab, natural_spacing=tokenize)]
 
 
@@ -159,10 +160,3 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
             yield Tree(given.arrays, given.index)
         else:
             raise IncparseError(f"a gold tree has to be a Tree, or brackets in a string, not {given!r}")
-
-
-def _normalized(tree: Tree) -> Tree:
-    gold = normalize(tree)
-    if gold is None:
-        raise IncparseError(f"the tree {tree} has no words except traces")
-    return gold

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
@@ -37,13 +36,9 @@ class ConfiguredParser:
     """
 
     def __init__(
-        self,
-        model_parser: Parser,
-        tagger: Tagger | None = None,
-        search: Mapping[str, Any] | None = None,
-        nbest: int = 0,
-        maker: str = "",
-    ):
+        self, model_parser: Parser, tagger: Tagger | None = None, search: Mapping[str, Any] | None = None,
+        nbest: int = 0, maker: str = "",
+    ):  # fmt: skip
         self.model_parser, self.tagger, self.nbest, self.maker = model_parser, tagger, nbest, maker
         self.parser = model_parser.with_search(**search) if search else model_parser
         self._heads = named_heads(model_parser.heads)
@@ -142,29 +137,31 @@ class LiveParser(Protocol):
         """Fit the temperature on examples, and return it."""
 
 
-_numbers = count()
-_components: WeakKeyDictionary[LiveParser, int] = WeakKeyDictionary()
+_components: WeakKeyDictionary[LiveParser, None] = WeakKeyDictionary()
 
 
 def register(component: LiveParser) -> None:
     """Register a component, by a weak reference."""
-    _components[component] = next(_numbers)
+    _components[component] = None
 
 
 def live_components() -> list[LiveParser]:
     """Return the components in the order of their creation."""
-    return sorted(_components, key=lambda component: _components[component])
+    return list(_components)
 
 
 def components_of(nlp: Language) -> list[LiveParser]:
     """Return the parser components of a pipeline, in pipeline order."""
-    pipes = {id(pipe): i for i, (_, pipe) in enumerate(nlp.pipeline)}
-    return sorted((one for one in _components if id(one) in pipes), key=lambda one: pipes[id(one)])
+    return [component for _, component in _parsing(nlp)]
 
 
 def parsing_names(nlp: Language) -> list[str]:
     """Return the names that parser components have in a pipeline: one renamed while disabled keeps its old `name`."""
-    return [name for name, pipe in nlp.pipeline if any(pipe is one for one in _components)]
+    return [name for name, _ in _parsing(nlp)]
+
+
+def _parsing(nlp: Language) -> list[tuple[str, Any]]:
+    return [(name, pipe) for name, pipe in nlp.pipeline if any(pipe is one for one in _components)]
 
 
 def names_from_parsers_on(nlp: Language) -> list[str]:
@@ -180,8 +177,3 @@ def deciding_parser(nlp: Language) -> LiveParser:
     if not components:
         raise IncparseError("the pipeline has no component 'incparse', which finds analyses")
     return components[-1]
-
-
-def mirror_names() -> set[str]:
-    """Return the names of the groups in `doc.spans` that live components write phrases to."""
-    return {component.spans_key for component in _components if component.spans_key is not None}

@@ -1,25 +1,27 @@
-"""`ConstituentMatcher`: match patterns in the trees of Docs, with an interface like that of spaCy's Matcher."""
+"""`ConstituentMatcher`: match patterns in trees on Docs, as spaCy's Matcher does, and in Parquet files of sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees
-from spacy_incparse.documents.file_search import find
+from spacy_incparse.documents.rows import annotated_format, read_rows, row_tree, sentence_files
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import Match, Pattern, compile
-from spacy_incparse.trees.arrays import NESTED
+from spacy_incparse.trees.arrays import NESTED, without_nested
 from spacy_incparse.trees.heads import HeadRules
-
-if TYPE_CHECKING:
-    from spacy_incparse.documents.file_search import FileMatch
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import run_in_order
 
 Callback = Callable[["ConstituentMatcher", Doc, int, "list[ConstituentMatch]"], object]
 
@@ -43,6 +45,28 @@ class ConstituentMatch(tuple[int, int, int]):
         match.span = Span(node.doc, span.start, span.end, label=match_id)
         match.node, match.groups = node, groups
         return match
+
+
+class FileGroup(NamedTuple):
+    """A named node of a match, by its characters in the document."""
+
+    label: str
+    start_char: int
+    end_char: int
+    text: str
+
+
+class FileMatch(NamedTuple):
+    """A match in a file: the rule, the document with the number of its sentence, the matched node, and named nodes."""
+
+    key: str
+    id: str
+    sentence: int
+    label: str
+    start_char: int
+    end_char: int
+    text: str
+    groups: dict[str, FileGroup]
 
 
 @dataclass(frozen=True)
@@ -141,19 +165,31 @@ class ConstituentMatcher:
         matches is the same: by file, sentence, rule and node. Callbacks are not called. Raises IncparseError if there
         are no such files, or pyarrow is not installed.
         """
-        from spacy_incparse.documents.file_search import Rule, search_files
-
-        rules = [
-            Rule(self.vocab.strings[name], rule.patterns, rule.nested, rule.every) for name, rule in self._rules.items()
-        ]
-        return search_files(rules, [paths] if isinstance(paths, str | Path) else paths, n_process)
+        if n_process < 1 and n_process != -1:
+            raise IncparseError(f"n_process is {n_process}: it must be 1 or more, or -1 for all processors")
+        files: list[Path] = []
+        for path in [paths] if isinstance(paths, str | Path) else paths:
+            found = sentence_files(path)
+            if not found and annotated_format(path) != "parquet":
+                raise IncparseError(f"{path}: no Parquet file with sentences was found")
+            files += found
+        # Callbacks stay here, since not every function can be sent to another process.
+        rules = [(self.vocab.strings[name], replace(rule, on_match=None)) for name, rule in self._rules.items()]
+        n_workers = min(n_process if n_process > 0 else os.cpu_count() or 1, max(len(files), 1))
+        results = run_in_order(partial(_file_search, rules), files, n_workers)
+        return chain.from_iterable(matches for _, matches in results)
 
     def __reduce__(self):
         return _rebuild, (self.vocab, self._raw_labels, self._heads, self._rules, self._timeout)
 
     def _matches(self, doc: Doc, doclike: Doc | Span) -> Iterator[ConstituentMatch]:
         first, behind = (0, len(doc)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
-        for tree in parsed_trees(doc):
+        trees = doc_trees(doc)
+        if not trees and any(not token.is_space for token in doc):
+            raise IncparseError(
+                "the Doc has no trees to search: run a pipeline with the component 'incparse' on it first"
+            )
+        for tree in trees:
             for name, rule in self._rules.items():
                 for match in find(tree, rule.patterns, nested=rule.nested, every=rule.every):
                     node = cast("DocTree", match.node)
@@ -170,18 +206,55 @@ class ConstituentMatcher:
         return self.vocab.strings.add(key) if isinstance(key, str) else key
 
 
-def parsed_trees(doc: Doc) -> tuple[DocTree, ...]:
-    """Return the trees of a Doc. Raises IncparseError if the Doc has words but has not been parsed."""
-    trees = doc_trees(doc)
-    if not trees and any(not token.is_space for token in doc):
-        raise IncparseError("the Doc has no trees to search: run a pipeline with the component 'incparse' on it first")
-    return trees
-
-
 def group_spans(match: Match) -> dict[str, Span]:
     """Return the named nodes as Spans, skipping those that begin or end inside a merged token."""
     spans = {name: cast("DocTree", node).span for name, node in match.groups.items()}
     return {name: span for name, span in spans.items() if span is not None}
+
+
+_COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")
+
+
+def _file_search(rules: Sequence[tuple[str, _Rule]]) -> Any:
+    return partial(_search_file, rules)
+
+
+def _search_file(rules: Sequence[tuple[str, _Rule]], path: Path) -> list[FileMatch]:
+    found: list[FileMatch] = []
+    for row in read_rows(path, _COLUMNS):
+        if row["tokens"] is None:  # a document without trees, in a table of `spacy_incparse.ray.Annotate`
+            continue
+        tree = row_tree(row)
+        for key, rule in rules:
+            for match in find(tree, rule.patterns, nested=rule.nested, every=rule.every):
+                groups = {name: _group(row, node) for name, node in match.groups.items()}
+                found.append(FileMatch(key, row["id"], row["sentence"], *_group(row, match.node), groups))
+    return found
+
+
+def _group(row: dict[str, Any], node: Tree) -> FileGroup:
+    start, end = row["tokens"][node.start]["start"], row["tokens"][node.end - 1]["end"]
+    return FileGroup(node.label, start, end, row["text"][start - row["start"] : end - row["start"]])
+
+
+def find(tree: Tree, patterns: Iterable[Pattern], *, nested: str = "all", every: bool = False) -> list[Match]:
+    """Return the matches of the patterns in pre-order; a node that several patterns match belongs to the first.
+
+    With `every`, return a node once for each way to assign names to nodes.
+    """
+    found: dict[tuple[int, bool], list[Match]] = {}
+    for pattern in patterns:
+        by_node: dict[tuple[int, bool], list[Match]] = {}
+        for match in pattern.search(tree, every=every):
+            by_node.setdefault((match.node.index, match.is_word), []).append(match)
+        for node, matches in by_node.items():
+            if every:
+                found.setdefault(node, []).extend(matches)
+            else:
+                found.setdefault(node, matches)
+    indices = sorted({index for index, _ in found})
+    kept = set(without_nested(tree.arrays, indices, nested))
+    return [match for node in sorted(found) if node[0] in kept for match in found[node]]
 
 
 def _rebuild(

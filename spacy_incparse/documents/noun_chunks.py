@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, dropwhile, takewhile
+from itertools import dropwhile, takewhile
 
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -43,7 +43,10 @@ class TreeChunks:
         doc = doclike.doc
         trees = doc_trees(doc)
         if trees or all(token.is_space for token in doc):
-            return _chunks_in(trees, doclike)
+            label = doc.vocab.strings.add(LABEL)
+            first, after = (0, len(doc)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
+            spans = (span for tree in trees for span in base_noun_phrases(tree))
+            return ((one.start, one.end, label) for one in spans if first <= one.start and one.end <= after)
         if self.fallback is not None and doc.has_annotation("DEP"):
             return self.fallback(doclike)
         raise IncparseError(
@@ -79,14 +82,6 @@ def base_noun_phrases(tree: DocTree) -> Iterator[Span]:
             span = tree.doc.char_span(words[0].start_char, words[-1].end_char, label=LABEL)
             if span is not None:
                 yield span
-
-
-def _chunks_in(trees: Sequence[DocTree], doclike: Doc | Span) -> Chunks:
-    label = doclike.doc.vocab.strings.add(LABEL)
-    first, after = (0, len(doclike)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
-    for span in chain.from_iterable(map(base_noun_phrases, trees)):
-        if first <= span.start and span.end <= after:
-            yield span.start, span.end, label
 
 
 def _up_to_noun(node: Tree) -> Sequence[Tree]:

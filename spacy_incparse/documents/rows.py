@@ -115,8 +115,12 @@ _ROWS = 1000  # at a time
 
 def sentence_files(path: str | Path) -> list[Path]:
     """Return the Parquet files with sentences for a file, a folder or a glob, sorted; [] if there are none."""
-    named = existing_paths(path)
-    return [file for one in named for file in (_in_folder(one) if one.is_dir() else [one]) if file.suffix == PARQUET]
+    files: list[Path] = []
+    for named in existing_paths(path):
+        inside = sorted(named.rglob(f"*{PARQUET}")) if named.is_dir() else [named]
+        shown = [one for one in inside if one.parent.name != _DOCUMENTS and not one.name.startswith(".")]
+        files += shown if named.is_dir() else inside
+    return [file for file in files if file.suffix == PARQUET]
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -135,8 +139,3 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
             )
         for batch in file.iter_batches(batch_size=_ROWS, columns=list(columns)):
             yield from batch.to_pylist()
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    files = sorted(folder.rglob(f"*{PARQUET}"))
-    return [file for file in files if file.parent.name != _DOCUMENTS and not file.name.startswith(".")]

@@ -12,7 +12,7 @@ selection of spans is not mistaken for a whole mirror. JSON keeps no ids; there,
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ import srsly
 from spacy.attrs import IDX
 from spacy.tokens import Doc, Span, SpanGroup
 
-from spacy_incparse.documents.live_parsers import mirror_names
+from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.documents.sentences import SPAN, Sentence, split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import lowest_common
@@ -105,10 +105,7 @@ class AnchoredTree:
     @cached_property
     def head_words(self) -> tuple[int, ...]:
         """The lexical head of each node, as the index of a word."""
-        try:
-            return stored_head_words(self.tree.arrays, self.more, self.language)
-        except ValueError as error:
-            raise IncparseError(f"the stored heads are damaged: {error}") from None
+        return stored_head_words(self.tree.arrays, self.more, self.language)
 
     def node_at(self, start_char: int, end_char: int) -> int | None:
         """Return the index of the highest node over exactly these characters of the Doc, or None."""
@@ -138,14 +135,8 @@ _cache: WeakKeyDictionary[Doc, dict[Key, tuple[str, AnchoredTree]]] = WeakKeyDic
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in text order. Raises IncparseError if a stored string cannot be read."""
-    values, whole = stored_trees(doc), ""
-
-    def cut(start_char: int, end_char: int) -> str:
-        nonlocal whole
-        whole = whole or doc.text  # assembled once, if some tree is not in the cache
-        return whole[start_char:end_char]
-
-    trees = [_anchored(doc, key, values[key], cut) for key in sorted(values, key=lambda key: key[2:])]
+    values = stored_trees(doc)
+    trees = [_anchored(doc, key, values[key]) for key in sorted(values, key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
 
 
@@ -172,17 +163,16 @@ def anchored_tree_over(span: Span) -> AnchoredTree | None:
     return None
 
 
-def _anchored(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None = None) -> AnchoredTree | None:
-    """Return a tree, from the cache if its string is the same. cut: returns characters of the Doc's text."""
+def _anchored(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
+    """Return a tree, from the cache if its string is the same."""
     cached = _cache.setdefault(doc, {})
     _, _, start_char, end_char = key
     if key not in cached or cached[key][0] != value:
         # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc.
-        if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
+        span = doc.char_span(start_char, end_char, alignment_mode="expand") if start_char >= 0 and len(doc) else None
+        if span is None or start_char < span.start_char or span.end_char < end_char:
             return None
-        text = cut(start_char, end_char) if cut else _text(doc, start_char, end_char)
-        if text is None:
-            return None
+        text = span.text[start_char - span.start_char : end_char - span.start_char]
         stored = decode(value)
         # `Doc.from_docs` moves such trees over other text: then some word begins or ends with a blank, and no token.
         if any(
@@ -195,14 +185,6 @@ def _anchored(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | N
         tree = AnchoredTree(stored.tree(text), text, *chars, stored.score, stored.source, doc.lang_, stored.more)
         cached[key] = value, tree
     return cached[key][1]
-
-
-def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
-    """Return these characters of the Doc without assembling its whole text; None if no tokens cover them."""
-    span = doc.char_span(start_char, end_char, alignment_mode="expand")
-    if span is None or start_char < span.start_char or span.end_char < end_char:
-        return None
-    return span.text[start_char - span.start_char : end_char - span.start_char]
 
 
 class MirrorGroup(SpanGroup):
@@ -307,7 +289,22 @@ def _lost_trees(doc: Doc) -> dict[Key, str]:
         for name, group in list(doc.spans.items()):
             if MARK in group.attrs and not isinstance(group, MirrorGroup):
                 doc.spans[name] = MirrorGroup.of(group)
-        found = _lost[doc] = _state(doc), _only_mirrored(doc)
+        groups = doc.spans.values()
+        stored = sorted(key[2:] for key in keys(doc))  # disjoint
+        known = [tree for group in groups for tree in group.attrs.get(MARK, ())]
+        marked = [group for group in groups if MARK not in group.attrs and _has_ids(group)]
+        known += [tree for group in marked for tree in _rebuilt(doc, group)]
+        if not known and not stored:
+            mirrors = {component.spans_key for component in live_components()}
+            named = [group for name, group in doc.spans.items() if name in mirrors]
+            trees = _rebuilt(doc, named[0], with_ids=False) if len(named) == 1 else []
+            known = trees if _is_whole(doc, trees) else []
+        lost = {}
+        for start, end, value in known:
+            behind = bisect_left(stored, (end, 0))
+            if not behind or stored[behind - 1][1] <= start:  # no stored tree overlaps with it
+                lost[key_of(start, end)] = value
+        found = _lost[doc] = _state(doc), lost
     return found[1]
 
 
@@ -315,24 +312,6 @@ def _state(doc: Doc) -> tuple[Any, ...]:
     """Return a value that changes when trees are lost or a mirror is added; cheap to compute."""
     groups = doc.spans.data  # the dict inside the UserDict: its own methods take three times as long
     return len(doc.user_data), *((name, SpanGroup.__len__(one), len(one.attrs)) for name, one in groups.items())
-
-
-def _only_mirrored(doc: Doc) -> dict[Key, str]:
-    groups = list(doc.spans.items())
-    stored = sorted(key[2:] for key in keys(doc))  # disjoint
-    known = [tree for _, group in groups for tree in group.attrs.get(MARK, ())]
-    marked = [group for _, group in groups if MARK not in group.attrs and _has_ids(group)]
-    known += [tree for group in marked for tree in _rebuilt(doc, group)]
-    if not known and not stored:
-        named = [group for name, group in groups if name in mirror_names()]
-        trees = _rebuilt(doc, named[0], with_ids=False) if len(named) == 1 else []
-        known = trees if _is_whole(doc, trees) else []
-    lost = {}
-    for start, end, value in known:
-        behind = bisect_left(stored, (end, 0))
-        if not behind or stored[behind - 1][1] <= start:  # no stored tree overlaps with it
-            lost[key_of(start, end)] = value
-    return lost
 
 
 def _is_whole(doc: Doc, trees: list[Stored]) -> bool:

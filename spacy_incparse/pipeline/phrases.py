@@ -92,7 +92,7 @@ class PhraseFinder:
 
 
 def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
-    from spacy_incparse.documents.file_search import find
+    from spacy_incparse.documents.matcher import find
 
     has_names = any(pattern.names for pattern in rule.patterns)
     n_phrases = 0

@@ -171,14 +171,17 @@ def heads_field(arrays: TreeArrays, rules: HeadRules) -> str:
 def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
     """Return the lexical head of each node of a tree; if it has no such field, use the rules for the language.
 
-    Raises ValueError if the field is damaged.
+    Raises IncparseError if the field is damaged.
     """
     given = stored_field(fields, HEADS)
     if given is None:
         given = "en" if language == "en" else "any"
     if given in NAMES:
         return head_words(arrays, head_children(arrays, _named_rules(given)))
-    return head_words(arrays, map(int, given.split(",") if given else ()))
+    try:
+        return head_words(arrays, map(int, given.split(",") if given else ()))
+    except ValueError as error:
+        raise IncparseError(f"the stored heads are damaged: {error}") from None
 
 
 @lru_cache(maxsize=len(NAMES))
