@@ -73,9 +73,8 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
         trees = given.get("trees", [given["tree"]] if "tree" in given else [given])  # or a dict from Tree.to_dict
         rows = [[Entry(_read_tree(tree))] for tree in trees]
     elif isinstance(given, (Doc, Span)):
-        doc = given.doc if isinstance(given, Span) else given
-        title, settings = str(doc.user_data.get("title") or ""), {"lang": doc.lang_}
-        rows = _analyses(given, n_best) if n_best > 1 else [[Entry(tree)] for tree in _trees_of(given)]
+        title, settings = str(given.doc.user_data.get("title") or ""), {"lang": given.doc.lang_}
+        rows = _rows(given, n_best)
     elif isinstance(given, Tree):
         rows = [[Entry(given)]]
     else:
@@ -91,46 +90,37 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
     return Picture(rows, read_options(given_settings | look, OWN_OPTIONS), title)
 
 
-def _trees_of(given: Doc | Span) -> Sequence[Tree]:
-    """Return the trees of a Doc, or the node over a Span; if the Span is not a constituent, its sentences' trees."""
-    if isinstance(given, Doc):
-        trees: Sequence[Tree] = doc_trees(given)
-    else:
-        node = span_tree(given)
-        trees = [node] if node else [tree for tree in doc_trees(given.doc) if _overlap(tree, given)]
-    if not trees:
-        _warn_unparsed(given)
-    return trees
+def _rows(given: Doc | Span, n_best: int) -> Sequence[Sequence[Entry]]:
+    """Return the trees of a Doc, or the node over a Span; if the Span is not a constituent, its sentences' trees.
 
-
-def _warn_unparsed(given: Doc | Span) -> None:
-    if given.text.strip():
-        warnings.warn(
-            f"{given.text[:40]!r} has no tree: parse it first, with a pipeline that sets sentence boundaries and has "
-            "the component 'incparse'",
-            stacklevel=7,
-        )
-
-
-def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
-    """Return the best trees of each sentence side by side, with differences from the best tree marked."""
+    If several are wanted, the best trees of each sentence stand side by side, with differences from the first marked.
+    """
     from spacy_incparse.documents.doc_tree import doc_parses
 
-    doc = given.doc if isinstance(given, Span) else given
     rows: list[Sequence[Entry]] = []
-    for parses in doc_parses(doc, k):
-        if isinstance(given, Span) and not _overlap(parses[0].tree, given):
+    node = span_tree(given) if isinstance(given, Span) and n_best == 1 else None
+    if node:
+        return [[Entry(node)]]
+    parsed: Iterable[Any] = doc_parses(given.doc, n_best) if n_best > 1 else doc_trees(given.doc)
+    for parses in parsed:
+        trees = [one.tree for one in parses] if n_best > 1 else [parses]
+        if isinstance(given, Span) and not (
+            trees[0].start_char < given.end_char and given.start_char < trees[0].end_char
+        ):
+            continue
+        if n_best == 1:
+            rows.append([Entry(trees[0])])
             continue
         shares = ["" if one.probability is None else f" · {one.probability:.0%}" for one in parses]
         captions = [f"{k} · score {one.score:.6g}{shares[k - 1]}" for k, one in enumerate(parses, start=1)]
-        rows.append(side_by_side([one.tree for one in parses], captions))
-    if not rows:
-        _warn_unparsed(given)
+        rows.append(side_by_side(trees, captions))
+    if not rows and given.text.strip():
+        warnings.warn(
+            f"{given.text[:40]!r} has no tree: parse it first, with a pipeline that sets sentence boundaries and has "
+            "the component 'incparse'",
+            stacklevel=6,
+        )
     return rows
-
-
-def _overlap(tree: Any, span: Span) -> bool:
-    return tree.start_char < span.end_char and span.start_char < tree.end_char
 
 
 def _read_tree(given: Any) -> Tree:

@@ -24,14 +24,7 @@ from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsing.parse import check_n_analyses
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.arrays import Phrase
-from spacy_incparse.trees.codec import (
-    MAKER,
-    PROBABILITY,
-    TEMPERATURE,
-    stored_analyses,
-    stored_field,
-    stored_number,
-)
+from spacy_incparse.trees.codec import MAKER, PROBABILITY, TEMPERATURE, stored_analyses, stored_field, stored_number
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

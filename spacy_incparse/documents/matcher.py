@@ -84,12 +84,7 @@ class ConstituentMatcher:
     """
 
     def __init__(
-        self,
-        vocab: Vocab,
-        *,
-        raw_labels: bool = False,
-        heads: HeadRules | str = "en",
-        timeout: float | None = None,
+        self, vocab: Vocab, *, raw_labels: bool = False, heads: HeadRules | str = "en", timeout: float | None = None
     ):
         self.vocab, self._raw_labels, self._heads, self._timeout = vocab, raw_labels, heads, timeout
         self._rules: dict[int, _Rule] = {}
@@ -115,7 +110,8 @@ class ConstituentMatcher:
         given: list[Any] = list(patterns or ()) if are_several else [patterns]  # type: ignore[arg-type]
         if not all(isinstance(pattern, str | Pattern) for pattern in given):
             raise ConfigError(f"the patterns of {key!r} must be strings, such as 'NP < PP', or compiled patterns")
-        compiled = [self._compiled(pattern) for pattern in given]
+        options: dict[str, Any] = {"raw_labels": self._raw_labels, "heads": self._heads, "timeout": self._timeout}
+        compiled = [one if isinstance(one, Pattern) else compile(one, **options) for one in given]
         if not compiled:
             raise ConfigError(f"no pattern is given for {key!r}")
         name = self._id(key)
@@ -176,11 +172,8 @@ class ConstituentMatcher:
         # Callbacks stay here, since not every function can be sent to another process.
         rules = [(self.vocab.strings[name], replace(rule, on_match=None)) for name, rule in self._rules.items()]
         n_workers = min(n_process if n_process > 0 else os.cpu_count() or 1, max(len(files), 1))
-        results = run_in_order(partial(_file_search, rules), files, n_workers)
+        results = run_in_order(partial(partial, _search_file, rules), files, n_workers)
         return chain.from_iterable(matches for _, matches in results)
-
-    def __reduce__(self):
-        return _rebuild, (self.vocab, self._raw_labels, self._heads, self._rules, self._timeout)
 
     def _matches(self, doc: Doc, doclike: Doc | Span) -> Iterator[ConstituentMatch]:
         first, behind = (0, len(doc)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
@@ -197,11 +190,6 @@ class ConstituentMatcher:
                     if span is not None and first <= span.start and span.end <= behind:
                         yield ConstituentMatch(name, span.start - first, span.end - first, node, group_spans(match))
 
-    def _compiled(self, pattern: str | Pattern) -> Pattern:
-        if isinstance(pattern, Pattern):
-            return pattern
-        return compile(pattern, raw_labels=self._raw_labels, heads=self._heads, timeout=self._timeout)
-
     def _id(self, key: str | int) -> int:
         return self.vocab.strings.add(key) if isinstance(key, str) else key
 
@@ -213,10 +201,6 @@ def group_spans(match: Match) -> dict[str, Span]:
 
 
 _COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")
-
-
-def _file_search(rules: Sequence[tuple[str, _Rule]]) -> Any:
-    return partial(_search_file, rules)
 
 
 def _search_file(rules: Sequence[tuple[str, _Rule]], path: Path) -> list[FileMatch]:
@@ -244,22 +228,11 @@ def find(tree: Tree, patterns: Iterable[Pattern], *, nested: str = "all", every:
     """
     found: dict[tuple[int, bool], list[Match]] = {}
     for pattern in patterns:
-        by_node: dict[tuple[int, bool], list[Match]] = {}
+        known = () if every else frozenset(found)
         for match in pattern.search(tree, every=every):
-            by_node.setdefault((match.node.index, match.is_word), []).append(match)
-        for node, matches in by_node.items():
-            if every:
-                found.setdefault(node, []).extend(matches)
-            else:
-                found.setdefault(node, matches)
+            node = match.node.index, match.is_word
+            if node not in known:
+                found.setdefault(node, []).append(match)
     indices = sorted({index for index, _ in found})
     kept = set(without_nested(tree.arrays, indices, nested))
     return [match for node in sorted(found) if node[0] in kept for match in found[node]]
-
-
-def _rebuild(
-    vocab: Vocab, raw_labels: bool, heads: HeadRules | str, rules: dict[int, _Rule], timeout: float | None = None
-) -> ConstituentMatcher:
-    matcher = ConstituentMatcher(vocab, raw_labels=raw_labels, heads=heads, timeout=timeout)
-    matcher._rules.update(rules)
-    return matcher

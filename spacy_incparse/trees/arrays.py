@@ -190,6 +190,17 @@ def postorder(arrays: TreeArrays, index: int) -> Iterator[int]:
             yield path.pop()
 
 
+def closings(arrays: TreeArrays, index: int) -> Iterator[int]:
+    """Yield for each node of a subtree in pre-order how many nodes end with it, itself included: none for a phrase."""
+    ends: list[int] = []  # of the open nodes
+    for node in range(index, index + arrays.sizes[index]):
+        ends.append(node + arrays.sizes[node])
+        n_open = len(ends)
+        while ends and ends[-1] == node + 1:
+            ends.pop()
+        yield n_open - len(ends)
+
+
 def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:
     """Return the nodes that have the label, or one of several, as their whole label or category."""
     if label is None:
@@ -226,9 +237,14 @@ def lowest_common(arrays: TreeArrays, a: int, b: int) -> int:
 
 def path(arrays: TreeArrays, a: int, b: int) -> list[int]:
     """Return the nodes from one node up to the lowest common one and down to the other, both included."""
-    top = lowest_common(arrays, a, b)
-    down = _up_to(arrays, b, top)
-    return [*_up_to(arrays, a, top), top, *reversed(down)]
+    top, sides = lowest_common(arrays, a, b), []
+    for node in (a, b):
+        side = []
+        while node != top:
+            side.append(node)
+            node = arrays.parents[node]
+        sides.append(side)
+    return [*sides[0], top, *reversed(sides[1])]
 
 
 def productions(arrays: TreeArrays, index: int) -> Iterator[Production]:
@@ -239,15 +255,6 @@ def productions(arrays: TreeArrays, index: int) -> Iterator[Production]:
             yield Production(labels[node], (arrays.words[arrays.starts[node]],), True)
         else:
             yield Production(labels[node], tuple(labels[child] for child in children(arrays, node)))
-
-
-def _up_to(arrays: TreeArrays, node: int, top: int) -> list[int]:
-    """Return a node and those above it, below `top`."""
-    nodes = []
-    while node != top:
-        nodes.append(node)
-        node = arrays.parents[node]
-    return nodes
 
 
 JOINT = "+"  # between the labels of a unary chain that has become one node
@@ -273,7 +280,11 @@ def collapse_unaries(arrays: TreeArrays, joint: str = JOINT, *, root: bool = Fal
     Raises IncparseError if a label contains `joint`, since `expand_unaries` would split it.
     """
     labels, sizes = arrays.labels, arrays.sizes
-    _check_joint(labels, joint)
+    if not joint:
+        raise IncparseError("the joint between labels is empty")
+    for label in labels:
+        if joint in label:
+            raise IncparseError(f"the label {label!r} has {joint!r} in it: choose another joint")
     joined: list[list[str]] = []  # kept node -> its label and those of the chain below it
     kept: list[bool] = []
     for i, (label, size) in enumerate(zip(labels, sizes, strict=True)):
@@ -317,11 +328,3 @@ def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[b
     n_kept = list(accumulate(kept, initial=0))
     new_sizes = [n_kept[i + size] - n_kept[i] for i, size in enumerate(sizes)]
     return list(compress(labels, kept)), list(compress(new_sizes, kept))
-
-
-def _check_joint(labels: Sequence[str], joint: str) -> None:
-    if not joint:
-        raise IncparseError("the joint between labels is empty")
-    for label in labels:
-        if joint in label:
-            raise IncparseError(f"the label {label!r} has {joint!r} in it: choose another joint")

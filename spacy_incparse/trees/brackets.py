@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from spacy_incparse.errors import TreebankError, UntaggedError
 from spacy_incparse.tokens import escape_brackets, escape_label, penn_to_raw, raw_to_penn
-from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays
+from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays, closings
 from spacy_incparse.trees.labels import UNKNOWN_TAG, WRAPPERS, is_penn_tag
 
 if TYPE_CHECKING:
@@ -56,13 +56,7 @@ class MalformedError(Exception):
     """
 
     def __init__(
-        self,
-        position: int,
-        what: str,
-        *,
-        end: int | None = None,
-        next_tree: int | None = None,
-        is_untagged: bool = False,
+        self, position: int, what: str, end: int | None = None, next_tree: int | None = None, is_untagged: bool = False
     ):
         super().__init__(what)
         self.is_untagged = is_untagged
@@ -89,7 +83,7 @@ class TreeParser:
 
     def __init__(self, text: str, *, tags: bool = True):
         self._text, self._has_tags = text, tags
-        self._multiword_tags = MultiwordTags(text)
+        self._multiword_tags = _MultiwordTags(text)
 
     def read(self, begin: int, behind: int) -> tuple[TreeArrays, int]:
         """Return the tree that begins at a position, and the position after it; the text is read up to `behind`."""
@@ -101,14 +95,18 @@ class TreeParser:
             if kind == _POS:
                 self._add_words(builder, piece)
             elif kind == _CLOSE:
-                if is_empty or not path:
-                    raise _bad_close(piece.start(), path)
+                if not path:
+                    raise MalformedError(piece.start(), "')' without a '(' before it; expected '(' and a tree")
+                if is_empty:
+                    raise MalformedError(
+                        piece.start(), f"the node ({path[-1]}) is empty; expected a word or nodes in it"
+                    )
                 path.pop()
                 builder.close()
             elif kind == _WORD:
                 if self._has_tags or not path:
                     raise _bad_word(self._text, piece, path, is_empty)
-                _add_untagged(builder, piece.group(_WORD))
+                builder.leaf(UNKNOWN_TAG, penn_to_raw(piece.group(_WORD), UNKNOWN_TAG))
             else:
                 label = piece.group(_OPEN) or ""
                 if path and path[-1] and not label:
@@ -132,18 +130,16 @@ class TreeParser:
         if not self._has_tags:
             builder.open(label)
             for part in _BLANKS.split(word + more):
-                _add_untagged(builder, part)
+                builder.leaf(UNKNOWN_TAG, penn_to_raw(part, UNKNOWN_TAG))
             builder.close()
             return
         if more:
             word += _BLANKS.sub(" ", more)
-            if label not in self._multiword_tags:
-                raise _bad_words(piece.start(), label, word)
+            if not self._multiword_tags[label]:
+                what = f"the node {label} has {len(word.split(' '))} words, {word[:40]!r}; expected a POS node for each"
+                what += ", such as (DT the); a blank inside a word is written -U0020-"
+                raise MalformedError(piece.start(), what, is_untagged=True)
         builder.leaf(label, penn_to_raw(word, label))
-
-
-def _add_untagged(builder: ArraysBuilder, word: str) -> None:
-    builder.leaf(UNKNOWN_TAG, penn_to_raw(word, UNKNOWN_TAG))
 
 
 def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> MalformedError:
@@ -162,12 +158,6 @@ def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> Ma
     return bad
 
 
-def _bad_close(position: int, path: list[str]) -> MalformedError:
-    if not path:
-        return MalformedError(position, "')' without a '(' before it; expected '(' and a tree")
-    return MalformedError(position, f"the node ({path[-1]}) is empty; expected a word or nodes in it")
-
-
 def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) -> MalformedError:
     word, position = piece.group(_WORD), piece.start()
     following = _NEXT_BRACKET.search(text, piece.end())
@@ -177,15 +167,6 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
         return MalformedError(position, f"the text ends after the word {word!r}; expected ')'")
     where = f"has both the word {word!r} and nodes in it" if is_empty else f"has the word {word!r} next to other nodes"
     return MalformedError(position, f"the node {path[-1]} {where}; expected a POS node for it", is_untagged=True)
-
-
-def _bad_words(position: int, label: str, words: str) -> MalformedError:
-    return MalformedError(
-        position,
-        f"the node {label} has {len(words.split(' '))} words, {words[:40]!r}; expected a POS node for each, such as "
-        f"(DT the); a blank inside a word is written -U0020-",
-        is_untagged=True,
-    )
 
 
 def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError:
@@ -199,8 +180,7 @@ def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError
 
 def skip_blank(text: str, position: int) -> int:
     """Return the position after blanks and, at the beginning of a line, after `#` comments and `*x*` headers."""
-    match = _BETWEEN_TREES.match(text, position)
-    return match.end() if match else position
+    return _BETWEEN_TREES.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
 def next_line_start(text: str, position: int) -> int:
@@ -215,8 +195,12 @@ def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -
     Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the spelling
     of the Penn Treebank.
     """
-    words = raw_to_penn(tree.words, tree.tags) if ptb else [escape_brackets(word) for word in tree.words]
-    pieces = _pieces(tree, words)
+    arrays, words = tree.arrays, iter(raw_to_penn(tree.words, tree.tags) if ptb else map(escape_brackets, tree.words))
+    pieces: list[str] = []  # one per node, with the brackets that close after it
+    for i, n_closed in enumerate(closings(arrays, tree.index), start=tree.index):
+        space = " " if pieces and pieces[-1] != "(" else ""
+        word = f" {next(words)}" if arrays.sizes[i] == 1 else ""
+        pieces.append(f"{space}({escape_label(arrays.labels[i])}{word}{')' * n_closed}")
     return "".join(pieces) if width is None else indented(tree, pieces, width)
 
 
@@ -245,31 +229,11 @@ def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _pieces(tree: Tree, words: Sequence[str]) -> list[str]:
-    """Return one string per node, with the brackets that close after it; joined, they are the tree on one line."""
-    arrays, following = tree.arrays, iter(words)
-    pieces: list[str] = []
-    behind: list[int] = []  # ends of the open phrases
-    for i in range(tree.index, tree.index + tree.size):
-        space = " " if pieces and pieces[-1] != "(" else ""
-        label = escape_label(arrays.labels[i])
-        if arrays.sizes[i] > 1:
-            behind.append(i + arrays.sizes[i])
-            pieces.append(f"{space}({label}")
-            continue
-        n_closed = 0
-        while behind and behind[-1] == i + 1:
-            behind.pop()
-            n_closed += 1
-        pieces.append(f"{space}({label} {next(following)}){')' * n_closed}")
-    return pieces
-
-
 _MIN_SINGLE = 9  # nodes with one word for each node with several
 
 
-class MultiwordTags:
-    """The labels of a text that may be tags of words that contain blanks, as in `(NN per cent)`.
+class _MultiwordTags(dict[str, bool]):
+    """Whether a label of a text may be the tag of words that contain blanks, as in `(NN per cent)`.
 
     The brackets of `(NN per cent)` and `(NP the cat)` look alike: only the label tells a word from a phrase. The Penn
     Treebank's tags are tags. Any other label must be used as a tag in the same text: never over nodes, and over one
@@ -277,26 +241,16 @@ class MultiwordTags:
     """
 
     def __init__(self, text: str):
+        super().__init__()
         self._text = text
-        self._known: dict[str, bool] = {}
 
-    def __contains__(self, label: str) -> bool:
-        found = self._known.get(label)
-        if found is None:
-            found = self._known[label] = is_penn_tag(label) or _is_used_as_tag(label, self._text)
-        return found
-
-
-def _is_used_as_tag(label: str, text: str) -> bool:
-    n_single = n_several = 0
-    for node in re.finditer(rf"\(\s*{re.escape(label)}(?![^\s()])\s*(?:(\()|[^\s()]+\s*(\)?))", text):
-        if node.group(1):
-            return False
-        if node.group(2):
-            n_single += 1
-        else:
-            n_several += 1
-    return n_single >= _MIN_SINGLE * n_several
+    def __missing__(self, label: str) -> bool:
+        of_label = rf"\(\s*{re.escape(label)}(?![^\s()])\s*(?:(\()|[^\s()]+\s*(\)?))"
+        nodes = () if is_penn_tag(label) else list(re.finditer(of_label, self._text))
+        n_single = sum(bool(node[2]) for node in nodes)
+        is_tag = not any(node[1] for node in nodes) and n_single >= _MIN_SINGLE * (len(nodes) - n_single)
+        self[label] = is_tag
+        return is_tag
 
 
 class Places:

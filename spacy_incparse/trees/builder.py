@@ -68,7 +68,17 @@ def project(tree: Tree, words: Sequence[str]) -> Projection | None:
     old_ends, new_ends = ink_ends(old.words), ink_ends(words)
     if not new_ends or not all(before < end for before, end in zip([0, *new_ends], new_ends, strict=False)):
         return None
-    tags = _tags(tree.root.tags, old_ends, new_ends)
+    tags, i = [], 0  # of the old word that covers most of a new one
+    old_tags = tree.root.tags
+    for start, end in zip([0, *new_ends], new_ends, strict=False):
+        most, tag, position = 0, old_tags[i], start
+        while position < end:
+            shared = min(end, old_ends[i]) - position
+            if shared > most:
+                most, tag = shared, old_tags[i]
+            position += shared
+            i += old_ends[i] <= position
+        tags.append(tag)
     bounds = {0: 0} | {end: i + 1 for i, end in enumerate(new_ends)}
     # Keep the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins.
     old_bounds = [0, *old_ends]
@@ -80,17 +90,3 @@ def project(tree: Tree, words: Sequence[str]) -> Projection | None:
         if new_start is not None and new_end is not None:
             phrases.append((label, new_start, new_end))
     return Projection(tree_of_phrases(phrases, words, tags), n_phrases - 1, n_phrases - len(phrases))
-
-
-def _tags(old_tags: Sequence[str], old_ends: Sequence[int], new_ends: Sequence[int]) -> list[str]:
-    tags, old = [], 0
-    for start, end in zip([0, *new_ends], new_ends, strict=False):
-        most, tag, position = 0, old_tags[old], start
-        while position < end:
-            shared = min(end, old_ends[old]) - position
-            if shared > most:
-                most, tag = shared, old_tags[old]
-            position += shared
-            old += old_ends[old] <= position
-        tags.append(tag)
-    return tags

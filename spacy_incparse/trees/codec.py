@@ -19,12 +19,11 @@ and `h`; and its nodes. Unknown fields are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
-from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.codec_strings import cut, scan_leaves, scan_nodes, spell_leaves, spell_nodes
@@ -98,10 +97,6 @@ def decode(value: str) -> StoredTree:
 
 HEADS, MAKER, TEMPERATURE, ANALYSIS, PROBABILITY = "h=", "m=", "t=", "n=", "p="  # prefixes of further fields
 _NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
-_NUMBERS: dict[str, tuple[str, Callable[[float], bool], str]] = {
-    TEMPERATURE: ("temperature", lambda number: 0 < number < inf, "above 0"),
-    PROBABILITY: ("probability", lambda number: 0 <= number <= 1, "from 0 to 1"),
-}
 
 
 def stored_field(fields: Sequence[str], prefix: str) -> str | None:
@@ -114,20 +109,13 @@ def stored_number(fields: Sequence[str], prefix: str) -> float | None:
     stored = stored_field(fields, prefix)
     if stored is None:
         return None
-    name, is_valid, expected = _NUMBERS[prefix]
+    is_temperature = prefix == TEMPERATURE
     with suppress(ValueError):
         number = float(stored)
-        if is_valid(number):
+        if 0 < number < inf if is_temperature else 0 <= number <= 1:
             return number
+    name, expected = ("temperature", "above 0") if is_temperature else ("probability", "from 0 to 1")
     raise IncparseError(f"the stored {name} is damaged: it is {stored!r}, not a number {expected}")
-
-
-class StoredAnalysis(NamedTuple):
-    """An analysis of a sentence other than the first, and the field with its heads."""
-
-    tree: Tree
-    score: float
-    heads: str
 
 
 def analysis_field(tree: Tree, score: float, heads: str) -> str:
@@ -136,8 +124,8 @@ def analysis_field(tree: Tree, score: float, heads: str) -> str:
     return f"{ANALYSIS}{score:.6g}{shown} {spell_nodes(tree.arrays.labels, tree.arrays.sizes)}"
 
 
-def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[StoredAnalysis]:
-    """Return the stored analyses other than the first, best first; [] if there are none.
+def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[tuple[Tree, float, str]]:
+    """Return tree, score and heads field of the stored analyses other than the first, best first; [] without any.
 
     Raises IncparseError if a field is damaged.
     """
@@ -152,7 +140,7 @@ def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[Store
                 if ends[0] != len(words):
                     raise ValueError("the numbers of leaves and words differ")
                 tree = Tree(TreeArrays(labels, starts, ends, sizes, words))
-                found.append(StoredAnalysis(tree, float(score), own_heads or heads))
+                found.append((tree, float(score), own_heads or heads))
     except (ValueError, OverflowError) as error:
         raise IncparseError(f"a stored analysis is damaged: {error}") from None
     return found

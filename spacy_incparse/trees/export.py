@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.arrays import ArraysBuilder, Phrase, TreeArrays, arrays_of_phrases
+from spacy_incparse.trees.arrays import ArraysBuilder, Phrase, TreeArrays, arrays_of_phrases, closings
 from spacy_incparse.trees.brackets import indented
 
 if TYPE_CHECKING:
@@ -22,19 +22,11 @@ def to_nltk(tree: Tree) -> nltk.Tree:
         from nltk.tree import Tree as NltkTree
     except ImportError:
         raise ImportError("to_nltk() needs nltk: install it with `pip install nltk`") from None
-    make = NltkTree
-    path: list[list[Any]] = [[]]  # the complete children of each open phrase
-    waiting: list[tuple[int, str]] = []  # the end and the label of each open phrase
-    for node in tree.preorder():
-        if not node.is_leaf:
-            waiting.append((node.index + node.size, node.label))
-            path.append([])
-            continue
-        path[-1].append(make(node.label, list(node.words)))
-        while waiting and waiting[-1][0] == node.index + 1:
-            children = path.pop()
-            path[-1].append(make(waiting.pop()[1], children))
-    return path[0][0]
+    made: list[Any] = []  # complete nodes without a parent
+    for node in tree.postorder():
+        first = len(made) - len(node)
+        made[first:] = [NltkTree(node.label, list(node.words) if node.is_leaf else made[first:])]
+    return made[0]
 
 
 def from_nltk(tree: nltk.Tree) -> TreeArrays:
@@ -62,8 +54,8 @@ def from_nltk(tree: nltk.Tree) -> TreeArrays:
 
 def _pos_node(node: Any) -> tuple[str, str | None]:
     """Return the tag and word of a POS node, or the label of a phrase and None."""
-    if _is_tagged_word(node):
-        return node[1], node[0]
+    if isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node):
+        return node[1], node[0]  # a leaf of chunk trees
     if not callable(getattr(node, "label", None)):
         raise IncparseError(f"{node!r} is not an nltk.Tree; expected a tree whose words have POS nodes")
     label, children = str(node.label()), list(node)
@@ -77,25 +69,24 @@ def _pos_node(node: Any) -> tuple[str, str | None]:
     return label, words[0] if words else None
 
 
-def _is_tagged_word(node: Any) -> bool:
-    """Return whether a node is a (word, tag) leaf, as in chunk trees."""
-    return isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node)
-
-
 # Labels and words are put in braces, so that these packages do not interpret their characters. Words in scripts
 # other than Latin need lualatex or xelatex and a font that has them; each word is a separate group, so that a
 # right-to-left word does not reorder its neighbors.
-WIDTH = 100
-_FRAMES = {
+_WIDTH = 100
+_STYLES = {  # the frame, the beginning of a node, a word, and the end of a node
     "forest": (
-        "% \\usepackage{{forest}}\n\\begin{{forest}}\n  where n children=0{{tier=word}}{{}}\n{}\n\\end{{forest}}\n"
+        "% \\usepackage{{forest}}\n\\begin{{forest}}\n  where n children=0{{tier=word}}{{}}\n{}\n\\end{{forest}}\n",
+        " [{{{}}}", " [{{{}}}]", "]",
     ),
-    "qtree": "% \\usepackage{{qtree}}; tikz-qtree where a node has more than five children\n\\Tree\n{}\n",
-}
+    "qtree": (
+        "% \\usepackage{{qtree}}; tikz-qtree where a node has more than five children\n\\Tree\n{}\n",
+        " [.{{{}}}", " {{{}}}", " ]",
+    ),
+}  # fmt: skip
 _SPECIAL = re.compile(r"[\\~^<>|\"#$%&_{}]")
 _COMMANDS = {
-    "\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater",
-    "|": "textbar", '"': "char34",
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}",
 }  # fmt: skip
 _LIGATURE = re.compile(r"(?<=[-`',?!])(?=[-`',])")  # between two characters that TeX would join into one, such as --
 _BLANKS = re.compile(r"\s+")
@@ -107,45 +98,21 @@ def to_latex(tree: Tree, style: str = "forest") -> str:
 
     style: "forest" or "qtree".
     """
-    if style not in _FRAMES:
-        raise IncparseError(f"style is {style!r}; expected one of {', '.join(_FRAMES)}")
-    pieces = list(_forest(tree) if style == "forest" else _qtree(tree))
-    return _FRAMES[style].format(indented(tree, pieces, WIDTH))
+    if style not in _STYLES:
+        raise IncparseError(f"style is {style!r}; expected one of {', '.join(_STYLES)}")
+    frame, opening, of_word, closing = _STYLES[style]
+    pieces: list[str] = []
+    for node, n_closed in zip(tree.preorder(), closings(tree.arrays, tree.index), strict=True):
+        word = of_word.format(escape(node.words[0])) if node.is_leaf else ""
+        pieces.append(opening.format(escape(node.label)) + word + closing * n_closed)
+    return frame.format(indented(tree, pieces, _WIDTH))
 
 
 def escape(text: str) -> str:
     """Return a text escaped for LaTeX; all kinds of blanks become spaces, control characters are removed."""
     text = _CONTROLS.sub("", _BLANKS.sub(" ", text))
-    return _LIGATURE.sub("{}", _SPECIAL.sub(_escaped, text))
-
-
-def _forest(tree: Tree) -> Iterator[str]:
-    for node, n_closed in _nodes_and_closings(tree):
-        word = f" [{{{escape(node.words[0])}}}]" if node.is_leaf else ""
-        yield f" [{{{escape(node.label)}}}{word}{']' * n_closed}"
-
-
-def _qtree(tree: Tree) -> Iterator[str]:
-    for node, n_closed in _nodes_and_closings(tree):
-        word = f" {{{escape(node.words[0])}}}" if node.is_leaf else ""
-        yield f" [.{{{escape(node.label)}}}{word}{' ]' * n_closed}"
-
-
-def _nodes_and_closings(tree: Tree) -> Iterator[tuple[Tree, int]]:
-    """Yield the nodes in pre-order, each with the number of nodes that end after it."""
-    behind: list[int] = []  # of the open nodes
-    for node in tree.preorder():
-        behind.append(node.index + node.size)
-        n_closed = 0
-        while behind and behind[-1] == node.index + 1:
-            behind.pop()
-            n_closed += 1
-        yield node, n_closed
-
-
-def _escaped(match: re.Match[str]) -> str:
-    character = match.group()
-    return f"\\{_COMMANDS[character]}{{}}" if character in _COMMANDS else "\\" + character
+    text = _SPECIAL.sub(lambda match: _COMMANDS.get(match.group(), "\\" + match.group()), text)
+    return _LIGATURE.sub("{}", text)
 
 
 # {"text": "It rains", "tokens": [{"text": "It", "start": 0, "end": 2, "tag": "PRP"}, ...],

@@ -105,7 +105,10 @@ class HeadRules:
     def passes(self, parent_label: str) -> list[tuple[str, tuple[str, ...]]]:
         """Return the passes for a parent label, as ("left" or "right", label patterns of equal rank)."""
         expanded: list[tuple[str, tuple[str, ...]]] = []
-        for direction, labels in self._rule(_without_slash(parent_label)):
+        parent = _without_slash(parent_label)
+        prefixes = [key for key in self.rules if key == parent or (key.endswith("*") and parent.startswith(key[:-1]))]
+        longest = max(prefixes, key=lambda key: (key == parent, len(key)), default=None)
+        for direction, labels in self.default if longest is None else self.rules[longest]:
             side = direction.removesuffix("-any")
             expanded += [(side, labels)] if side != direction else [(side, (label,)) for label in labels]
         return expanded
@@ -144,12 +147,6 @@ class HeadRules:
                 return rank, _DIRECTIONS[direction]
         return len(passes) + is_punctuation, LEFTMOST
 
-    def _rule(self, parent: str) -> tuple[Pass, ...]:
-        if parent in self.rules:
-            return self.rules[parent]
-        prefixes = [key for key in self.rules if key.endswith("*") and parent.startswith(key[:-1])]
-        return self.rules[max(prefixes, key=len)] if prefixes else self.default
-
 
 def _matches(pattern: str, parent: str, child: str, is_punctuation: bool) -> bool:
     if pattern == child:
@@ -172,20 +169,18 @@ def _read_passes(data: Any, where: str) -> tuple[Pass, ...]:
     _check(
         isinstance(data, list | tuple) and len(data) > 0, where, 'expected a list of passes such as ["left", ["NN"]]'
     )
-    passes = tuple(_read_pass(entry, f"{where}[{i}]") for i, entry in enumerate(data))
+    passes: list[Pass] = []
+    for i, entry in enumerate(data):
+        here, is_pair = f"{where}[{i}]", isinstance(entry, list | tuple) and len(entry) == 2
+        _check(is_pair, here, 'expected a direction and a list of labels, such as ["left", ["NN", "NNS"]]')
+        direction, labels = entry
+        known = isinstance(direction, str) and direction in _DIRECTIONS
+        _check(known, here, f"the direction is {direction!r}; expected one of {', '.join(_DIRECTIONS)}")
+        _check(_are_labels(labels) and len(labels) > 0, here, f"the labels are {labels!r}; expected a list of strings")
+        passes.append((direction, tuple(labels)))
     n_labels = sum(len(labels) for _, labels in passes)
     _check(n_labels <= MAX_PASSES, where, f"{n_labels} labels; at most {MAX_PASSES} are possible for one parent")
-    return passes
-
-
-def _read_pass(entry: Any, where: str) -> Pass:
-    is_pair = isinstance(entry, list | tuple) and len(entry) == 2
-    _check(is_pair, where, 'expected a direction and a list of labels, such as ["left", ["NN", "NNS"]]')
-    direction, labels = entry
-    known = isinstance(direction, str) and direction in _DIRECTIONS
-    _check(known, where, f"the direction is {direction!r}; expected one of {', '.join(_DIRECTIONS)}")
-    _check(_are_labels(labels) and len(labels) > 0, where, f"the labels are {labels!r}; expected a list of strings")
-    return direction, tuple(labels)
+    return tuple(passes)
 
 
 def _are_labels(data: Any) -> bool:

@@ -151,7 +151,8 @@ def warn_of_unknown_labels(
         if label in _warned or _is_plausible(label, phrases_only):
             continue
         if present is None:
-            present = _labels_in(arrays, phrases_only)
+            nodes = zip(arrays.labels, arrays.sizes, strict=True)
+            present = frozenset(bare_label(known) for known, size in nodes if size > 1 or not phrases_only)
         if label in present or not all(_is_plausible(known, phrases_only) for known in present):
             continue
         _warned.add(label)
@@ -164,11 +165,6 @@ def _is_plausible(label: str, phrases_only: bool) -> bool:
         return True
     parts = _PARTS.findall(label)
     return len(parts) > 1 and all(part in _PHRASES or part in FUNCTIONS or part.isdigit() for part in parts)
-
-
-def _labels_in(arrays: TreeArrays, phrases_only: bool) -> frozenset[str]:
-    labels = zip(arrays.labels, arrays.sizes, strict=True)
-    return frozenset(bare_label(label) for label, size in labels if size > 1 or not phrases_only)
 
 
 def _message(label: str, present: Iterable[str], phrases_only: bool) -> str:

@@ -171,7 +171,9 @@ class Tree:
 
     def leaves(self) -> tuple[Self, ...]:
         """Return the POS nodes from left to right. Deprecated: use `pos_nodes`; elsewhere, leaves are words."""
-        warnings.warn(LEAVES, DeprecationWarning, stacklevel=2)
+        what = "tree.leaves() returns the POS nodes of this tree, not its words as in nltk"
+        advice = "Use tree.words for the words, or tree.pos_nodes() for the nodes"
+        warnings.warn(f"{what}. {advice}", DeprecationWarning, stacklevel=2)
         return self.pos_nodes()
 
     def preorder(self) -> Iterator[Self]:
@@ -448,8 +450,3 @@ ADVICE = {
     "isPreTerminal": "tree.is_preterminal",
 }
 """Name in another library -> replacement here."""
-
-LEAVES = (
-    "tree.leaves() returns the POS nodes of this tree, not its words as in nltk. Use tree.words for the words, or "
-    "tree.pos_nodes() for the nodes"
-)
