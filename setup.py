@@ -28,14 +28,13 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/bound_features", "chart/feature_groups", "chart/forest_builder",
+    "chart/feature_groups", "chart/forest_builder",
     "chart/recurrences", "chart/pruner_scorer", "neural/bracket_chart",
     "generative/generative_scorer", "generative/hybrid_scorer", "incremental/beam",
     "incremental/scorer", "tagging/engine", "tagging/tag_decoder",
 )  # fmt: skip
 # Modules that run once per model, word or tree, or wait for memory: light optimization is enough, and compiles faster.
 LIGHT = (
-    "chart/rule_tables",
     "incremental/moves", "incremental/sentence", "linear/extraction", "generative/walk",
     "papers/collins_2000/learning", "rerank/sparse_rows",
     "treebanks/bracket_scanner",

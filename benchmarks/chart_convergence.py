@@ -25,8 +25,7 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.chart.crf import LinearChartModel
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import EdgeFeatures, LinearChartModel
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.papers.finkel_2008 import SETS

@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_incparse.chart.charts import Chart, ChartBuilder
-from spacy_incparse.chart.decoding import derived_tree, expected_f_scores
+from spacy_incparse.chart.charts import Chart, ChartBuilder, derived_tree, expected_f_scores
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.recurrences import EdgeLabels, marginals, viterbi

@@ -30,7 +30,7 @@ from paper_report import table_text
 from results import Table, percent, publish
 from training_run import tags_for, train
 
-from spacy_incparse.chart.decoding import ScoredChart, derived_tree
+from spacy_incparse.chart.charts import ScoredChart, derived_tree
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.parser import MAX_WORDS, ChartParser

@@ -12,8 +12,7 @@ import numpy as np
 from chart_lab import Lab, Scorer
 from chart_predictions import Predictor, jackknifed
 
-from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings, EdgeFeatures
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplateSet, resolve

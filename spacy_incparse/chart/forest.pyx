@@ -1,8 +1,10 @@
-"""The packed forest of a sentence, seen from Python: arrays of nodes and edges."""
+"""The packed forest of a sentence, seen from Python: arrays of nodes and edges, and scores of edges by rule."""
 
 from libc.stdint cimport int32_t
 
 import numpy as np
+
+GLUE_SCORE = -20.0  # lower than any log probability of a rule that matters: as few pieces as possible
 
 
 cdef class Forest:
@@ -24,6 +26,10 @@ cdef class Forest:
     def n_edges(self):
         """The number of edges."""
         return <Py_ssize_t>self.edges.size()
+
+    def arrays(self):
+        """Return what `restored_forest` takes, after the number of words."""
+        return self.node_array(), self.edge_array()[:, 0].copy(), self.child_array()
 
     def node_array(self):
         """Return the nodes as int32 (n_nodes, 4): state (-1: the goal), start, end and the number of the first edge."""
@@ -111,10 +117,6 @@ cdef class Forest:
                     return e
         return -1
 
-    def __reduce__(self):
-        rules = self.edge_array()[:, 0].copy()
-        return restored_forest, (self.n_words, self.node_array(), rules, self.child_array())
-
 
 def restored_forest(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[::1] rules,
                     const int32_t[:, ::1] children):
@@ -132,3 +134,31 @@ def restored_forest(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[
     for k in range(rules.shape[0]):
         forest.edges.push_back(EdgeC(rules[k], children[k, 0], children[k, 1]))
     return forest
+
+
+def rule_scores(Forest forest not None, const double[::1] rules, const double[::1] bare, Py_ssize_t first_lexical=0,
+                const double[:, ::1] lexical=None):
+    """Return the score of each edge: float64 (n_edges,).
+
+    rules: the score of each rule. bare: the score of each state that could have a unary rule, but has none. lexical:
+    scores (n_words, n_lexical_rules) that are added to those of lexical rules. What is no rule has `GLUE_SCORE`.
+    """
+    found = np.empty(forest.n_edges)
+    cdef double[::1] scores = found
+    cdef Py_ssize_t v, e
+    cdef int32_t rule, state
+    cdef double glue = GLUE_SCORE
+    cdef Py_ssize_t n_lexical = lexical.shape[1] if lexical is not None else 0
+    for v in range(forest.n_nodes):
+        state = forest.nodes[v].state
+        for e in range(forest.first_edges[v], forest.first_edges[v + 1]):
+            rule = forest.edges[e].rule
+            if rule >= 0:
+                scores[e] = rules[rule]
+                if first_lexical <= rule < first_lexical + n_lexical:
+                    scores[e] += lexical[forest.nodes[v].start, rule - first_lexical]
+            elif rule == IDENTITY:
+                scores[e] = bare[state] if state < bare.shape[0] else 0
+            else:
+                scores[e] = glue
+    return found

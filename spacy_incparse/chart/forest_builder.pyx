@@ -10,10 +10,18 @@ two visit the edges of the forest.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.chart.forest cimport EdgeC, Forest, GLUE, GOAL_STATE, IDENTITY, NO_NODE, NodeC, WRAP
-from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables, SpanLimits, SpanStates, cell_of
+import numpy as np
+
+from spacy_incparse.chart.forest cimport EdgeC, Forest, GLUE, GLUE_ROOT, GOAL_STATE, IDENTITY, NO_NODE, NodeC, WRAP
+
+from spacy_incparse.trees.labels import ROOT
 
 MAX_EDGES = 50_000_000
+
+cdef enum:
+    FORBIDDEN_BIT = 63  # of a state or a rule that makes a forbidden phrase
+    FREE = -1           # spans without limits of their own, and those that cross a required bracket
+    BLOCKED = -2
 
 cdef enum:
     BASE = 1       # made by a binary or lexical rule
@@ -45,6 +53,185 @@ cdef inline int32_t pop_lowest(uint64_t* bits) noexcept nogil:
     return place
 
 
+cdef struct BinaryC:
+    int32_t rule
+    int32_t left
+    int32_t right
+
+
+cdef struct UnaryC:
+    int32_t rule
+    int32_t child
+
+
+cdef class RuleTables:
+    """The rules of a grammar, by parent.
+
+    is_relaxed: whether there also is a state "glue" for any sequence of neighbours: a word, a phrase, or one of both
+    and a shorter sequence. It may be under the root; where a bracket is required, it may be under any phrase. With it
+    every sentence has a tree.
+    """
+
+    cdef readonly int32_t n_states
+    cdef readonly int32_t glue               # the state of neighbours under no phrase; -1: there is none
+    cdef readonly int32_t first_lexical      # the number of the first lexical rule
+    cdef vector[BinaryC] binary
+    cdef vector[int32_t] first_binary        # by parent, and the end of all
+    cdef vector[UnaryC] unary
+    cdef vector[int32_t] first_unary
+    cdef vector[int32_t] lexical_states      # of lexical rules
+    cdef vector[UnaryC] roots
+    cdef vector[uint8_t] has_levels          # by state: whether a unary rule has it as parent or child
+
+    def __init__(self, grammar, bint is_relaxed=False):
+        cdef int32_t parent, rule, left, right, child
+        binary = [(parent, rule, left, right) for rule, (parent, left, right) in enumerate(grammar.binary.tolist())]
+        unary = [(*row, grammar.first_unary + k) for k, row in enumerate(grammar.unary.tolist())]
+        self.n_states, self.glue = len(grammar.states), -1
+        self.first_lexical = grammar.first_lexical
+        self.lexical_states = grammar.lexical.tolist()
+        self.has_levels.assign(self.n_states + is_relaxed, 0)
+        for k, state in enumerate(grammar.roots.tolist()):
+            self.roots.push_back(UnaryC(grammar.first_root + k, state))
+        if is_relaxed:
+            glue = self.glue = self.n_states
+            self.n_states += 1
+            named = enumerate(zip(grammar.states, grammar.parts, strict=True))
+            whole = [state for state, (name, parts) in named if not parts.is_active and name != ROOT]
+            binary += [(glue, GLUE, state, glue) for state in whole]
+            unary += [(glue, state, GLUE) for state in whole]
+            unary += [(state, glue, WRAP - state) for state in whole if grammar.state_labels[state]]
+            self.roots.push_back(UnaryC(GLUE_ROOT, glue))
+        n_binary, n_unary = [0] * (self.n_states + 1), [0] * (self.n_states + 1)
+        for parent, rule, left, right in sorted(binary, key=lambda row: row[0]):
+            n_binary[parent + 1] += 1
+            self.binary.push_back(BinaryC(rule, left, right))
+        for parent, child, rule in sorted(unary, key=lambda row: row[0]):
+            n_unary[parent + 1] += 1
+            self.unary.push_back(UnaryC(rule, child))
+            self.has_levels[parent] = self.has_levels[child] = 1
+        self.first_binary = np.cumsum(n_binary).tolist()
+        self.first_unary = np.cumsum(n_unary).tolist()
+
+
+cdef class SpanStates:
+    """For each span the states that it may have, ascending; spans are numbered by `sentence.span_number`.
+
+    first, states: the states of span s are states[first[s]:first[s + 1]]. n_states: the number that the grammar has.
+    """
+
+    def __init__(self, first, states, int32_t n_states):
+        self.first, self.states, self.n_states = first, states, n_states
+
+    @staticmethod
+    def from_mask(const uint8_t[:, ::1] mask):
+        """Return what a mask leaves: bytes (n_spans, n_states), 0 for what is pruned."""
+        cdef SpanStates found = SpanStates([0], [], <int32_t>mask.shape[1])
+        cdef Py_ssize_t span
+        cdef int32_t state
+        for span in range(mask.shape[0]):
+            for state in range(found.n_states):
+                if mask[span, state]:
+                    found.states.push_back(state)
+            found.first.push_back(<int32_t>found.states.size())
+        return found
+
+    def to_mask(self):
+        """Return the mask as bytes: uint8 (n_spans, n_states)."""
+        mask = np.zeros((self.n_spans, self.n_states), np.uint8)
+        mask[np.repeat(np.arange(self.n_spans), np.diff(self.first)), np.array(self.states, np.int32)] = 1
+        return mask
+
+    @property
+    def n_spans(self):
+        """The number of spans of the sentence."""
+        return <Py_ssize_t>self.first.size() - 1
+
+
+cdef class SpanLimits:
+    """The limits that constraints set on a sentence of `n_words` words.
+
+    A span that is limited has a row of `lacks` and one of `gives`, one bit for each required label and the last one for
+    forbidden ones: the labels that a state does not stand for, and those that a unary rule adds. In a binary tree a
+    bracket is a node if no node crosses it. So a required bracket excludes all spans that cross it, and over its own
+    words what lacks its label. Trees under these limits are exactly those that satisfy the constraints.
+
+    constraints: may be satisfied by some tree, and say nothing about the root.
+    """
+
+    cdef readonly int32_t n_words
+    cdef vector[int32_t] rows           # by cell: FREE, BLOCKED or the number of a row
+    cdef vector[uint64_t] lacks         # rows of one entry per state
+    cdef vector[uint64_t] gives         # rows of one entry per unary rule of the tables
+    cdef size_t n_states
+    cdef size_t n_unary
+
+    def __init__(self, grammar, RuleTables tables, constraints, int32_t n_words):
+        cdef int32_t start, end, i, j
+        self.n_words, self.n_states, self.n_unary = n_words, tables.n_states, tables.unary.size()
+        self.rows.assign(cell_of(0, n_words + 1), FREE)
+        by_span = {}
+        for constraint in constraints:
+            by_span.setdefault((constraint.start, constraint.end), []).append(constraint)
+            if constraint.is_required:
+                start, end = constraint.start, constraint.end
+                for j in range(1, n_words + 1):
+                    for i in range(j):
+                        if i < start < j < end or start < i < end < j:
+                            self.rows[cell_of(i, j)] = BLOCKED
+        state_labels = [_names(grammar, grammar.state_labels[k]) for k in range(len(grammar.states))]
+        state_labels += [set()] * (tables.n_states - len(state_labels))
+        unary_rules = [tables.unary[k].rule for k in range(tables.unary.size())]
+        unary_labels = [_names(grammar, grammar.labels_made(rule)) for rule in unary_rules]
+        for number, ((start, end), here) in enumerate(sorted(by_span.items(), key=lambda item: item[0])):
+            if self.rows[cell_of(start, end)] == FREE:
+                self.rows[cell_of(start, end)] = number
+            required = list(dict.fromkeys([constraint.label for constraint in here if constraint.is_required]))
+            forbidden = [constraint.label for constraint in here if not constraint.is_required]
+            for labels in state_labels:
+                self.lacks.push_back(_bits(labels, required, forbidden, False))
+            for labels, rule in zip(unary_labels, unary_rules, strict=True):
+                excluded = forbidden if required or rule > WRAP else [None]  # see allows_unary
+                self.gives.push_back(_bits(labels, required, excluded, True))
+
+    cdef bint allows_span(self, size_t cell) noexcept nogil:
+        """Return whether there may be any node over a span."""
+        return self.rows[cell] != BLOCKED
+
+    cdef bint allows_base(self, size_t cell, int32_t state) noexcept nogil:
+        """Return whether a binary or lexical rule may make a state over a span."""
+        return self.rows[cell] < 0 or not self.lacks[self.rows[cell] * self.n_states + state] >> FORBIDDEN_BIT
+
+    cdef bint allows_bare(self, size_t cell, int32_t state) noexcept nogil:
+        """Return whether no unary rule needs to be applied to a state."""
+        return self.rows[cell] < 0 or self.lacks[self.rows[cell] * self.n_states + state] == 0
+
+    cdef bint allows_unary(self, size_t cell, size_t entry, const UnaryC* rule) noexcept nogil:
+        """Return whether a unary rule may be applied to what a binary or lexical rule has made."""
+        cdef uint64_t gives
+        if self.rows[cell] < 0:
+            return rule.rule > WRAP  # without a required bracket there is no reason for a phrase over neighbours
+        gives = self.gives[self.rows[cell] * self.n_unary + entry]
+        return not gives >> FORBIDDEN_BIT and not self.lacks[self.rows[cell] * self.n_states + rule.child] & ~gives
+
+
+def _names(grammar, labels):
+    """Return the names of phrases without the root's, of which constraints say nothing."""
+    return {grammar.labels[label] for label in labels} - {ROOT}
+
+
+def _bits(labels, required, forbidden, bint gives):
+    """Return a bit for each required label that is among the labels, or with `gives` false, is not."""
+    cdef uint64_t bits = 0
+    for k, wanted in enumerate(required):
+        if (bool(labels) if wanted is None else wanted in labels) == gives:
+            bits |= <uint64_t>1 << <int>k
+    for unwanted in forbidden:
+        if labels if unwanted is None else unwanted in labels:
+            bits |= <uint64_t>1 << FORBIDDEN_BIT
+    return bits
+
+
 cdef class ForestBuilder:
     """Builds the forests of sentences under one grammar. Not for several threads at a time.
 
@@ -69,14 +256,13 @@ cdef class ForestBuilder:
     cdef SpanStates mask                # None: all states are allowed
     cdef int64_t max_edges
     cdef int64_t n_edges                # of the forest, at most: all lexical rules of its words are counted
-    cdef readonly bint is_too_large     # whether the last sentence had more than `max_edges`
     cdef Forest forest
 
     def __init__(self, RuleTables tables, int64_t max_edges=MAX_EDGES):
         self.tables, self.max_edges = tables, max_edges
 
     def build(self, words, SpanLimits limits=None, mask=None):
-        """Return the forest of a sentence; an empty one if there is no tree or the forest `is_too_large`.
+        """Return the forest of a sentence; an empty one if there is no tree or it has too many edges.
 
         words: for each word the numbers of its lexical rules, ascending. mask: what pruning leaves, as `SpanStates` or
         bytes (n_spans, n_states of the grammar), 0 for what is pruned; the row of a span is `span_number(start, end)`.
@@ -93,8 +279,18 @@ cdef class ForestBuilder:
         if mask is not None and (self.mask.n_spans, self.mask.n_states) != (n_cells, n_own):
             raise ValueError(f"the mask has the shape {self.mask.n_spans, self.mask.n_states}, not {n_cells, n_own}")
         self.forest, self.limits, self.n_words = Forest(), limits, n_words
-        self.forest.n_words, self.n_edges, self.is_too_large = n_words, 0, False
-        self._copy_words(words)
+        self.forest.n_words, self.n_edges = n_words, 0
+        self.lexical.clear()
+        self.first_lexical.assign(1, 0)
+        last = self.tables.first_lexical + <int32_t>self.tables.lexical_states.size() - 1
+        for rules in words:
+            for rule in rules:
+                if not self.tables.first_lexical <= rule <= last:
+                    raise ValueError(
+                        f"{rule} is not the number of a lexical rule; these are {self.tables.first_lexical} to {last}"
+                    )
+                self.lexical.push_back(rule)
+            self.first_lexical.push_back(<int32_t>self.lexical.size())
         if n_words:
             self.n_blocks = n_words // 64 + 1
             self.flags.assign(n_cells * n_states, 0)
@@ -107,23 +303,12 @@ cdef class ForestBuilder:
             with nogil:
                 self._find_all()
                 self._mark_all()
-            self.is_too_large = self.n_edges > self.max_edges
-            if self.n_edges and not self.is_too_large:
+            if 0 < self.n_edges <= self.max_edges:
                 self.forest.edges.reserve(self.n_edges)
                 with nogil:
                     self._add_all()
         self.mask = None
         return self.forest
-
-    def _copy_words(self, words):
-        self.lexical.clear()
-        self.first_lexical.clear()
-        for rules in words:
-            self.first_lexical.push_back(<int32_t>self.lexical.size())
-            for rule in rules:
-                self.tables.check_lexical(rule)
-                self.lexical.push_back(rule)
-        self.first_lexical.push_back(<int32_t>self.lexical.size())
 
     # First pass: what can be made
 
@@ -156,22 +341,15 @@ cdef class ForestBuilder:
 
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil:
         cdef uint8_t* flags = &self.flags[cell_of(i, j) * self.tables.n_states]
-        cdef size_t k
-        if j == i + 1:
-            self._find_words(i, flags)
-            return
-        for k in range(self.candidates.size()):
-            if self._is_made(i, j, self.candidates[k]):
-                flags[self.candidates[k]] |= BASE
-
-    cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil:
-        cdef int32_t k
+        cdef int32_t k, state
         cdef size_t c
-        for k in range(self.first_lexical[i], self.first_lexical[i + 1]):
-            flags[self.tables.lexical_states[self.lexical[k] - self.tables.first_lexical]] |= LEXICAL
+        if j == i + 1:
+            for k in range(self.first_lexical[i], self.first_lexical[j]):
+                flags[self.tables.lexical_states[self.lexical[k] - self.tables.first_lexical]] |= LEXICAL
         for c in range(self.candidates.size()):
-            if flags[self.candidates[c]] & LEXICAL or self.candidates[c] == self.tables.glue:
-                flags[self.candidates[c]] |= BASE
+            state = self.candidates[c]
+            if flags[state] & LEXICAL or (state == self.tables.glue if j == i + 1 else self._is_made(i, j, state)):
+                flags[state] |= BASE
 
     cdef bint _is_made(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         """Return whether some binary rule makes a state."""

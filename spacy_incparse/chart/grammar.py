@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,10 @@ GLUE_ROOT = -3  # the root over neighbours
 WRAP = -4  # WRAP - s: a phrase of state s over neighbours
 
 
-@dataclass(frozen=True, eq=False)
+WIDTHS = {"binary": 3, "unary": 2, "lexical": 1, "roots": 1}  # numbers of a rule, by kind
+
+
+@dataclass(eq=False)
 class Grammar:
     """The rules of markovized trees, numbered: first the binary ones, then the unary, lexical and root rules.
 
@@ -32,7 +36,7 @@ class Grammar:
 
     binary: rows of parent, left and right state. unary: rows of parent and child. chains: the states between these.
     lexical: the states of words. roots: the states under the root. counts: how often each rule was seen; 0 for one that
-    was added.
+    was added. first_unary, first_lexical, first_root, n_rules: the number of the first rule of each kind, and of all.
     """
 
     states: tuple[str, ...]
@@ -42,45 +46,38 @@ class Grammar:
     lexical: np.ndarray
     roots: np.ndarray
     counts: np.ndarray
+    first_unary: int = field(init=False)
+    first_lexical: int = field(init=False)
+    first_root: int = field(init=False)
+    n_rules: int = field(init=False)
 
     @classmethod
     def from_counts(cls, counts: Mapping[Rule, int]) -> Grammar:
         """Return the grammar of rules with their counts."""
         states = tuple(sorted({name for rule in counts for name in (rule.parent, *rule.right)} - {""}))
         ids = {name: number for number, name in enumerate(states)}
-        kinds: list[list[Rule]] = [[], [], [], []]
+        kinds: dict[str, list[Rule]] = {kind: [] for kind in WIDTHS}
         for rule in sorted(counts):
-            kinds[(2, 1, 0)[len(rule.right)] if rule.parent else 3].append(rule)
-        binary, unary, lexical, roots = kinds
-        return cls(
-            states=states,
-            binary=_rows([(ids[rule.parent], *(ids[name] for name in rule.right)) for rule in binary], 3),
-            unary=_rows([(ids[rule.parent], ids[rule.right[0]]) for rule in unary], 2),
-            chains=tuple(rule.chain for rule in unary),
-            lexical=_rows([(ids[rule.parent],) for rule in lexical], 1)[:, 0],
-            roots=_rows([(ids[rule.right[0]],) for rule in roots], 1)[:, 0],
-            counts=np.array([counts[rule] for kind in kinds for rule in kind], np.int64),
+            kinds[("lexical", "unary", "binary")[len(rule.right)] if rule.parent else "roots"].append(rule)
+        rows = {
+            kind: [ids[name] for rule in rules for name in (rule.parent, *rule.right) if name]
+            for kind, rules in kinds.items()
+        }
+        all_counts = np.array([counts[rule] for rules in kinds.values() for rule in rules], np.int64)
+        return cls.from_rows(states, rows, tuple(rule.chain for rule in kinds["unary"]), all_counts)
+
+    @classmethod
+    def from_rows(
+        cls, states: tuple[str, ...], rows: Mapping[str, Sequence[int]], chains: tuple[Any, ...], counts: np.ndarray
+    ) -> Grammar:
+        """Return the grammar with rules as the numbers of their states, all those of a kind in one list."""
+        found = {kind: np.array(rows[kind], np.int32).reshape((-1, width)[:width]) for kind, width in WIDTHS.items()}
+        return cls(states=states, chains=chains, counts=counts, **found)
+
+    def __post_init__(self) -> None:
+        self.first_unary, self.first_lexical, self.first_root, self.n_rules = accumulate(
+            len(getattr(self, kind)) for kind in WIDTHS
         )
-
-    @property
-    def first_unary(self) -> int:
-        """The number of the first unary rule."""
-        return len(self.binary)
-
-    @property
-    def first_lexical(self) -> int:
-        """The number of the first lexical rule."""
-        return self.first_unary + len(self.unary)
-
-    @property
-    def first_root(self) -> int:
-        """The number of the first root rule."""
-        return self.first_lexical + len(self.lexical)
-
-    @property
-    def n_rules(self) -> int:
-        """The number of rules."""
-        return self.first_root + len(self.roots)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -147,12 +144,14 @@ class Grammar:
     @cached_property
     def state_labels(self) -> tuple[tuple[int, ...], ...]:
         """The phrases that each state stands for, from the top down; an active state stands for none."""
-        return self._numbered(map(self._labels_of, range(len(self.states))))
+        ids = {label: number for number, label in enumerate(self.labels)}
+        return tuple(tuple(ids[label] for label in self._labels_of(state)) for state in range(len(self.states)))
 
     @cached_property
     def rule_labels(self) -> tuple[tuple[int, ...], ...]:
         """The phrases that each rule makes, from the top down."""
-        return self._numbered(self._label_names)
+        ids = {label: number for number, label in enumerate(self.labels)}
+        return tuple(tuple(ids[label] for label in labels) for labels in self._label_names)
 
     @cached_property
     def _label_names(self) -> tuple[tuple[str, ...], ...]:
@@ -160,7 +159,7 @@ class Grammar:
             *map(self._labels_of, self.binary[:, 0].tolist()),
             *(
                 (*self._labels_of(parent), *(label_parts(name).categories[0] for name in chain))
-                for parent, chain in zip(self.unary[:, 0].tolist(), self.chains, strict=True)
+                for (parent, _), chain in zip(self.unary.tolist(), self.chains, strict=True)
             ),
             *map(self._labels_of, self.lexical.tolist()),
             *(() if self.states[state] == ROOT else (ROOT,) for state in self.roots.tolist()),
@@ -188,27 +187,15 @@ class Grammar:
             return ()
         return parts.categories[:-1] if self.states[state].startswith(TAG_MARK) else parts.categories
 
-    def _numbered(self, names: Iterable[tuple[str, ...]]) -> tuple[tuple[int, ...], ...]:
-        ids = {label: number for number, label in enumerate(self.labels)}
-        return tuple(tuple(ids[label] for label in labels) for labels in names)
-
 
 def count_rules(trees: Iterable[TreeArrays]) -> Counter[Rule]:
     """Return how often each rule is in markovized trees."""
     return Counter(step.rule for arrays in trees for step in tree_steps(arrays))
 
 
-def _rows(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray:
-    return np.array(rows, np.int32).reshape(len(rows), width)
-
-
-WIDTHS = {"binary": 3, "unary": 2, "lexical": 1, "roots": 1}
-
-
 def grammar_to_dict(grammar: Grammar) -> dict[str, Any]:
     """Return a grammar as a dict for JSON or msgpack."""
-    ids = grammar.state_ids
-    names = [*grammar.states, *sorted({name for chain in grammar.chains for name in chain} - set(ids))]
+    names = [*grammar.states, *sorted({name for chain in grammar.chains for name in chain} - set(grammar.states))]
     ids = {name: number for number, name in enumerate(names)}
     return {
         "states": list(grammar.states),
@@ -227,29 +214,22 @@ def grammar_from_dict(data: dict[str, Any]) -> Grammar:
     check_texts(data["states"], "states")
     check_texts(data["passed_states"], "states")
     names = [*data["states"], *data["passed_states"]]
-    rows = {kind: _numbers(data[kind], len(data["states"]), width, kind) for kind, width in WIDTHS.items()}
+    for kind, width in WIDTHS.items():
+        _check_numbers(data[kind], len(data["states"]), width, kind)
     for chain in data["chains"]:
         _check(isinstance(chain, list), "one of its chains is no list")
-        _numbers(chain, len(names), 1, "chains")
-    counts = _numbers(data["counts"], 2**62, 1, "counts")[:, 0]
-    _check(len(data["chains"]) == len(rows["unary"]), "it has not one chain per unary rule")
-    _check(len(counts) == sum(map(len, rows.values())), "it has not one count per rule")
-    return Grammar(
-        states=tuple(data["states"]),
-        binary=rows["binary"].astype(np.int32),
-        unary=rows["unary"].astype(np.int32),
-        chains=tuple(tuple(names[number] for number in chain) for chain in data["chains"]),
-        lexical=rows["lexical"][:, 0].astype(np.int32),
-        roots=rows["roots"][:, 0].astype(np.int32),
-        counts=counts,
-    )
+        _check_numbers(chain, len(names), 1, "chains")
+    _check_numbers(data["counts"], 2**62, 1, "counts")
+    chains = tuple(tuple(names[number] for number in chain) for chain in data["chains"])
+    found = Grammar.from_rows(tuple(data["states"]), data, chains, np.array(data["counts"], np.int64))
+    _check(len(chains) == len(found.unary), "it has not one chain per unary rule")
+    _check(len(found.counts) == found.n_rules, "it has not one count per rule")
+    return found
 
 
-def _numbers(values: list[Any], limit: int, width: int, what: str) -> np.ndarray:
-    """Return whole numbers from 0 up to a limit as rows."""
+def _check_numbers(values: list[Any], limit: int, width: int, what: str) -> None:
     is_right = all(type(value) is int and 0 <= value < limit for value in values)
     _check(is_right and len(values) % width == 0, f"its {what} are not rows of {width} numbers below {limit}")
-    return np.array(values, np.int64).reshape(-1, width)
 
 
 def _check(is_right: bool, what: str) -> None:

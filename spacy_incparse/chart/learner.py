@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from tempfile import TemporaryFile
@@ -13,13 +13,12 @@ from weakref import finalize
 import numpy as np
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeLearner
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeFeatures, EdgeLearner
 from spacy_incparse.chart.forest import restored_forest
 from spacy_incparse.chart.grammar import Grammar, Rule, count_rules, tree_steps
 from spacy_incparse.chart.parser import ChartModel, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence, SpanPruner
+from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.oracle import reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters
@@ -34,6 +33,26 @@ from spacy_incparse.trees.tree import Tree
 
 MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; each pass reads those beyond from disk
 PRUNING_FOLDS = 5  # pruners, each trained without one part of the trees, that prune the training sentences
+
+
+class Jackknife:
+    """What some of the trees have taught: for each fold what all other trees have, for other sentences what all have.
+
+    final: what all trees have taught. train: returns what the trees at some places teach.
+    """
+
+    def __init__(self, trees: Sequence[Tree], n_folds: int, final: Any, train: Callable[[Sequence[int]], Any]):
+        numbers = fold_numbers(trees, n_folds) if n_folds else [0] * len(trees)
+        self.final, self.folds = final, []
+        for fold in range(n_folds):
+            rest = [place for place, number in enumerate(numbers) if number != fold]
+            self.folds.append(train(rest) if rest else final)
+        self._numbers = {tree.words: number for tree, number in zip(trees, numbers, strict=True)}
+
+    def of(self, words: Sequence[str]) -> Any:
+        """Return what has not seen the sentence with these words."""
+        number = self._numbers.get(tuple(words))
+        return self.final if number is None or not self.folds else self.folds[number]
 
 
 @dataclass(eq=False)
@@ -80,16 +99,14 @@ class ChartLearner:
         n_words = Counter(tag for tree, (other, _) in pairs for tag in (*tree.tags, *other.tags))
         self._tags = tuple(tag for tag, _ in n_words.most_common())
         rows = [self._given(row) for _, row in chosen]
-        self.pruner = self._train_pruner(shown, arrays, rows)
+
+        def train_pruner(places: Sequence[int]) -> Any:
+            parts: Any = ([found[place] for place in places] for found in (shown, arrays, rows))
+            return self._train_pruner(*parts)
+
         n_folds = min(PRUNING_FOLDS, len(shown)) if self.is_jackknifed else 0
-        numbers = fold_numbers(shown, max(n_folds, 1))
-        self._fold_of = {tree.words: number for tree, number in zip(shown, numbers, strict=True)}
-        self._folds: list[SpanPruner] = []
-        for fold in range(n_folds):
-            rest = [place for place, number in enumerate(numbers) if number != fold]
-            parts: Any = ([found[place] for place in rest] for found in (shown, arrays, rows))
-            self._folds.append(self._train_pruner(*parts) if rest else self.pruner)
-        self._edges = self._edge_learner(shown, arrays)
+        self.pruners = Jackknife(shown, n_folds, self._train_pruner(shown, arrays, rows), train_pruner)
+        self._edges: Any = self._edge_learner(shown, arrays)
         self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
         self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
@@ -118,9 +135,9 @@ class ChartLearner:
         self._n_encoded += 1
         example = self._example(encoded)
         if self._edges.needs_all:
+            self._known[key] = encoded
             if example is not None:
                 self._edges.add(example)
-            self._known[key] = encoded
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:
@@ -135,7 +152,7 @@ class ChartLearner:
     def parser(self) -> ChartParser:
         """Return the parser learned so far; the same object until the next update."""
         if self._parser is None:
-            model = ChartModel(self._edges.model(), self.pruner, self.heads, self._tags, self.clusters)
+            model = ChartModel(self._edges.model(), self.pruners.final, self.heads, self._tags, self.clusters)
             self._parser = self.parser_type(model, self.config, self._edges.temperature)
         return self._parser
 
@@ -148,16 +165,11 @@ class ChartLearner:
         self._edges.state_from_bytes(data)
         self._parser, self._n_calls = None, 0
 
-    def pruner_of(self, words: Sequence[str]) -> SpanPruner:
-        """Return the pruner that has not seen a training sentence; that of all trees for other sentences."""
-        number = self._fold_of.get(tuple(words))
-        return self.pruner if number is None or not self._folds else self._folds[number]
-
     def _rules(self, counts: Counter[Rule]) -> Counter[Rule]:
         """Return the rules of the grammar with their counts, given those of the training trees."""
         return counts
 
-    def _train_pruner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays], tags: Sequence[Tags]) -> SpanPruner:
+    def _train_pruner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays], tags: Sequence[Tags]) -> Any:
         """Return a pruner that trees, their markovized arrays and the tags that the parser will know have taught."""
         return SpanClassifier.train(arrays, tags, self.grammar)
 
@@ -168,8 +180,8 @@ class ChartLearner:
         return CrfLearner(self._features(trees), len(trees), loss=loss)
 
     def _features(self, trees: Sequence[Tree]) -> EdgeFeatures:
-        templates, bits = self.config.templates, self.config.table_bits
-        return EdgeFeatures(self.grammar, templates, self._lexicon(trees), table_bits=bits)
+        config, lexicon = self.config, self._lexicon(trees)
+        return EdgeFeatures(self.grammar, config.templates, lexicon, table_bits=config.table_bits)
 
     def _lexicon(self, trees: Sequence[Tree]) -> Lexicon:
         return Lexicon.from_sentences((tree.words for tree in trees), clusters=self.clusters)
@@ -202,7 +214,8 @@ class ChartLearner:
         sentence, steps = encoded.sentence, self.grammar.steps(encoded.arrays)
         if steps is None:
             return None
-        masks = self.pruner_of(sentence.words).masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
+        pruner = self.pruners.of(sentence.words)
+        masks = pruner.masks(sentence.tags, sentence.words, tree_steps(encoded.arrays))
         forest = self._builder.build(sentence.tags, (), masks, relax=False).forest
         gold = forest.find(steps) if forest else None
         return None if gold is None else ChartExample(sentence, forest, gold, encoded.number)
@@ -224,8 +237,7 @@ class SpareForests:
         """Return the place of an example in the file; None if there is no room for it on disk."""
         try:
             place = self._file.seek(0, 2)
-            _, (_, *arrays) = example.forest.__reduce__()
-            for array in (*arrays, example.gold):
+            for array in (*example.forest.arrays(), example.gold):
                 np.save(self._file, array)
             self._file.flush()
         except OSError:

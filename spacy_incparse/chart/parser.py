@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 import srsly
 
-from spacy_incparse.chart.charts import ChartBuilder, unmet
+from spacy_incparse.chart.charts import ChartBuilder, ScoredChart, unmet
 from spacy_incparse.chart.config import ChartConfig, ChartSettings
 from spacy_incparse.chart.crf import LinearChartModel
-from spacy_incparse.chart.decoding import ScoredChart
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, grammar_from_dict, grammar_to_dict, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels
-from spacy_incparse.chart.sentence import ChartSentence, EdgeModel, SpanPruner, joined, pieces, within
+from spacy_incparse.chart.sentence import ChartSentence, pieces, within
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.incremental.oracle import check_words, reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
@@ -37,7 +36,9 @@ from spacy_incparse.parsing.parse import (
 )
 from spacy_incparse.parsing.parser import Parser, TagRequest
 from spacy_incparse.transforms.markovize import label_parts, markovize
+from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
 MAX_WORDS = 400  # of a chart; what is left of the cubic growth is small where spans are pruned by classifiers
@@ -47,13 +48,15 @@ MAX_CELLS = 60_000_000  # spans times states, each of which takes 5 bytes while 
 
 @dataclass(frozen=True)
 class ChartModel:
-    """The parts of a trained chart parser.
+    """The parts of a trained chart parser; edges and pruner leave the grammar out of what their `to_bytes` returns.
 
-    edges: scores the edges of charts. pruner: chooses what is in them. tags: those of training, most frequent first.
+    edges: a model with a `grammar`; `scores(sentence, forest)` returns the score of each edge, float64 (n_edges,).
+    pruner: `masks(tags, words, gold)` returns masks for `ChartBuilder.build`, the strictest first, which leave out no
+    state of the steps in `gold`. tags: those of training, most frequent first.
     """
 
-    edges: EdgeModel
-    pruner: SpanPruner
+    edges: Any
+    pruner: Any
     heads: HeadRules
     tags: tuple[str, ...]
     clusters: Clusters | None = None
@@ -249,7 +252,12 @@ class ChartParser(Parser):
             self.parse(words[start:end], tags[start:end], within(constraints, start, end))
             for start, end in pieces(words, most)
         ]
-        tree = joined([parse.tree for parse in parses])
+        builder = TreeBuilder()
+        builder.open(ROOT)
+        for child in (child for parse in parses for child in parse.tree.children):
+            builder.subtree(child)
+        builder.close()
+        tree = builder.finish()
         return Parse(tree, sum(parse.score for parse in parses), "relaxed", unmet(constraints, tree))
 
     def _chart(

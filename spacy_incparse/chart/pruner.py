@@ -11,15 +11,16 @@ import random
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from math import log
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.forest_builder import SpanStates
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
 from spacy_incparse.chart.pruner_scorer import PrunerLearner, PrunerScorer
-from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import pack, unpack
@@ -56,10 +57,20 @@ class SpanClassifierSettings:
 
 
 class SpanClassifier:
-    """Chooses the states that are worth a look over each span."""
+    """Chooses the states that are worth a look over each span.
+
+    labels: the states of the grammar without their context; those of POS nodes are none of them.
+    """
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
-        self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
+        self.grammar, self.lexicon, self.settings = grammar, lexicon, settings
+        ends = [_coarse_ends(state) for state in grammar.states]
+        self.labels = tuple(sorted({name for pair in ends for name in pair if not name.startswith(TAG_MARK)}))
+        ids = {name: number for number, name in enumerate(self.labels)}
+        # The label of the top and the bottom of the chain that each state stands for, or -1.
+        self._ends = np.array([[ids.get(name, -1) for name in pair] for pair in ends], np.int32).reshape(-1, 2).T
+        bits = settings.gate_bits, settings.tree_bits, settings.label_bits
+        self._table_sizes: tuple[Any, ...] = (len(self.labels), *self._ends, *bits)
         self._scorer = PrunerScorer(*self._table_sizes)
 
     @classmethod
@@ -72,13 +83,12 @@ class SpanClassifier:
         seed: int = 0,
     ) -> SpanClassifier:
         """Return a classifier trained on markovized trees."""
-        lexicon = Lexicon.from_sentences([arrays.words for arrays in trees])
-        found = cls(grammar, lexicon, settings or SpanClassifierSettings())
+        settings = settings or SpanClassifierSettings()
+        found = cls(grammar, Lexicon.from_sentences([arrays.words for arrays in trees]), settings)
         examples = [
-            (found._codes(arrays.words, row), found.labels.of_steps(tree_steps(arrays)))
+            (found._codes(arrays.words, row), found._gold_labels(tree_steps(arrays)))
             for arrays, row in zip(trees, tags, strict=True)
         ]
-        settings = found.settings
         learner = PrunerLearner(*found._table_sizes, tree_step=settings.tree_step, label_step=settings.label_step)
         learner.start(-2, *found._priors(examples))
         order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
@@ -91,26 +101,26 @@ class SpanClassifier:
         found._scorer.load_weights(*(table.astype(np.float32) for table in tables))  # as they are stored
         return found
 
-    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[SpanStates]:
-        """Return a mask for each threshold; see `SpanPruner`."""
+    def masks(
+        self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()
+    ) -> list[Callable[[], SpanStates]]:
+        """Return a mask for each threshold, which is computed once it is called; see `ChartModel`."""
         if not tags:
-            return ()
-        ids = self.labels.grammar.state_ids
-        kept = [(span_number(step.start, step.end), ids[step.rule.parent]) for step in gold if step.rule.parent in ids]
-        rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
-        codes = self._codes(words, tags)
-        thresholds = [threshold * min(1, len(tags) / FULL_LENGTH) for threshold in self.settings.thresholds]
-        return LazyMasks(len(thresholds), lambda k: self._mask(codes, rows, thresholds[k]))
+            return []
+        rows, codes = _rows_of((span, state) for state, span in self._states(gold)), self._codes(words, tags)
 
-    def _mask(self, codes: np.ndarray, kept: np.ndarray, threshold: float) -> SpanStates:
-        self._scorer.look(codes, _log_odds(min(GATE_RATIO * threshold, LEAST_GATE)))
-        return cast("SpanStates", self._scorer.states_left(threshold, kept))
+        def mask(threshold: float) -> SpanStates:
+            least_gate = _log_odds(min(GATE_RATIO * threshold, LEAST_GATE))
+            return self._scorer.states_left(codes, least_gate, threshold, rows)
+
+        share = min(1, len(tags) / FULL_LENGTH)
+        return [cache(partial(mask, threshold * share)) for threshold in self.settings.thresholds]
 
     def to_bytes(self) -> bytes:
         """Return the classifier as bytes, without the grammar."""
         content = {
             "settings": asdict(self.settings),
-            "labels": list(self.labels.names),
+            "labels": list(self.labels),
             "lexicon": self.lexicon.to_dict(),
             "weights": [pack(np.rint(table * SCALE).astype(np.int16)) for table in self._scorer.weights()],
         }
@@ -124,9 +134,9 @@ class SpanClassifier:
             stored = content["settings"]
             settings = SpanClassifierSettings(**stored | {"thresholds": tuple(map(float, stored["thresholds"]))})
             found = cls(grammar, Lexicon.from_dict(content["lexicon"]), settings)
-            if tuple(content["labels"]) != found.labels.names:
+            if tuple(content["labels"]) != found.labels:
                 raise ModelError("it belongs to another grammar, whose labels are others")
-            sizes = 2**settings.gate_bits, 2**settings.tree_bits, len(found.labels.names) << settings.label_bits
+            sizes = 2**settings.gate_bits, 2**settings.tree_bits, len(found.labels) << settings.label_bits
             tables = [
                 unpack(table, "i2", "its weights", size).astype(np.float32) / np.float32(SCALE)
                 for table, size in zip(content["weights"], sizes, strict=True)
@@ -136,15 +146,19 @@ class SpanClassifier:
             raise ModelError(f"the span classifier of the model is damaged: {error}") from None
         return found
 
-    @property
-    def _table_sizes(self) -> tuple[Any, ...]:
-        labels, settings = self.labels, self.settings
-        bits = settings.gate_bits, settings.tree_bits, settings.label_bits
-        return (len(labels.names), labels.highest, labels.lowest, *bits)
+    def _states(self, steps: Iterable[Step]) -> list[tuple[int, int]]:
+        """Return the state and the span of each step that makes one."""
+        ids = self.grammar.state_ids
+        return [(ids[step.rule.parent], span_number(step.start, step.end)) for step in steps if step.rule.parent in ids]
+
+    def _gold_labels(self, steps: Iterable[Step]) -> np.ndarray:
+        """Return the labels of a tree: rows of span and label, sorted, int32 (n, 2)."""
+        found = ((span, int(label)) for state, span in self._states(steps) for label in self._ends[:, state])
+        return _rows_of(row for row in found if row[1] >= 0)
 
     def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """Return the log odds of each label over spans with a node of several words, and over single words."""
-        counts, totals = np.full((2, len(self.labels.names)), 0.5), np.ones((2, 1))
+        counts, totals = np.full((2, len(self.labels)), 0.5), np.ones((2, 1))
         for codes, gold in examples:
             ends = np.arange(1, len(codes) + 1)
             is_word = np.isin(gold[:, 0], span_number(ends - 1, ends))
@@ -164,27 +178,9 @@ def _log_odds(probability: float) -> float:
     return log(probability / (1 - probability)) if 0 < probability < 1 else (-1e30 if probability <= 0 else 1e30)
 
 
-class LazyMasks(Sequence[SpanStates]):
-    """A sequence of `n_masks` masks; `compute` returns one by its index."""
-
-    def __init__(self, n_masks: int, compute: Callable[[int], SpanStates]):
-        self._masks: list[SpanStates | None] = [None] * n_masks
-        self._compute = compute
-
-    def __len__(self) -> int:
-        return len(self._masks)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            places = range(len(self))[index]
-            return LazyMasks(len(places), lambda k: self[places[k]])
-        found = self._masks[index]
-        if found is None:
-            found = self._masks[index] = self._compute(range(len(self))[index])
-        return found
-
-
-NONE = -1
+def _rows_of(pairs: Iterable[tuple[int, int]]) -> np.ndarray:
+    """Return pairs as sorted rows without duplicates: int32 (n, 2)."""
+    return np.array(sorted(set(pairs)), np.int32).reshape(-1, 2)
 
 
 def _coarse_ends(state: str) -> tuple[str, str]:
@@ -197,31 +193,3 @@ def _coarse_ends(state: str) -> tuple[str, str]:
         side = state.partition(ACTIVE)[2].partition("<")[0]
         return (f"{lowest}{ACTIVE}{side}<>",) * 2
     return highest, lowest
-
-
-class SpanLabels:
-    """The states of a grammar without their context, numbered; those of POS nodes are none of them.
-
-    highest, lowest: for each state of the grammar, the label of the top and the bottom of the chain that it stands for,
-    or -1.
-    """
-
-    def __init__(self, grammar: Grammar):
-        self.grammar = grammar
-        ends = [_coarse_ends(state) for state in grammar.states]
-        self.names = tuple(sorted({name for pair in ends for name in pair if not name.startswith(TAG_MARK)}))
-        ids = {name: number for number, name in enumerate(self.names)}
-        self.highest = np.array([ids.get(highest, NONE) for highest, _ in ends], np.int32)
-        self.lowest = np.array([ids.get(lowest, NONE) for _, lowest in ends], np.int32)
-
-    def of_steps(self, steps: Iterable[Step]) -> np.ndarray:
-        """Return the labels of a tree: rows of span and label, sorted, int32 (n, 2).
-
-        Spans of several words that have a node are among them whether they have a label or not.
-        """
-        ids = self.grammar.state_ids
-        known = [
-            (ids[step.rule.parent], span_number(step.start, step.end)) for step in steps if step.rule.parent in ids
-        ]
-        found = {(span, int(labels[state])) for state, span in known for labels in (self.highest, self.lowest)}
-        return np.array(sorted(row for row in found if row[1] != NONE), np.int32).reshape(-1, 2)

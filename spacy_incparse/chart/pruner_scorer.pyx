@@ -12,11 +12,11 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
-from spacy_incparse.chart.rule_tables cimport SpanStates, cell_of
+from spacy_incparse.chart.forest_builder cimport SpanStates, cell_of
 from spacy_incparse.linear.hashing cimport mix64
 from spacy_incparse.linear.prefetch cimport prefetch
 
-from spacy_incparse.chart.pruner_templates import ATOMS, GROUPS, PADDING
+from spacy_incparse.chart.templates import PRUNER_ATOMS, PRUNER_GROUPS
 
 cdef double NEGLIGIBLE = -30  # logarithm of a share of a sum of bracketings
 cdef float LEAST_GRADIENT = 0.003  # smaller ones are not applied
@@ -33,7 +33,7 @@ cdef enum:
 cdef enum:  # groups of templates
     BEGIN, END, GATE, SPAN, WORD, N_GROUPS
 
-assert PADDING == PAD and len(ATOMS) == SHAPE + 1 and len(GROUPS) == N_GROUPS
+assert len(PRUNER_ATOMS) == SHAPE + 1 and len(PRUNER_GROUPS) == N_GROUPS
 
 # The atoms of one span stand in a row of numbers; a template is a list of places in that row.
 cdef struct TemplateC:
@@ -108,18 +108,11 @@ cdef class Bracketings:
     cdef vector[double] sums       # of both parts, by split of the current span
     cdef vector[float] posteriors  # by cell
 
-    def posteriors_of(self, int32_t n_words, const float[::1] scores, const uint8_t[::1] is_open):
-        """Return the posterior of each span: float32 (n_spans,), or None if no tree has open spans only.
-
-        scores, is_open: by span; those of single words do not count, each tree has them.
-        """
-        if n_words < 1 or not scores.shape[0] == is_open.shape[0] == <Py_ssize_t>cell_of(0, n_words + 1):
-            raise ValueError(f"{scores.shape[0]} scores for the spans of {n_words} words")
-        found = self.run(n_words, &scores[0], &is_open[0])
-        return np.array(self.posteriors, np.float32) if found else None
-
     cdef bint run(self, int32_t n_words, const float* scores, const uint8_t* is_open) noexcept nogil:
-        """Compute `posteriors`. Return whether there is any tree."""
+        """Compute `posteriors` from the scores of open spans, by cell. Return whether any tree has only such spans.
+
+        Single words do not count: each tree has them.
+        """
         cdef int32_t i, j
         cdef size_t cell
         self.n_words = n_words
@@ -143,10 +136,6 @@ cdef class Bracketings:
                 if self.posteriors[cell] > 0:
                     self._pass_down(i, j, self.posteriors[cell], scores[cell])
         return True
-
-    cdef double log_partition(self) noexcept nogil:
-        """Return the logarithm of the sum over all trees; 0 for a single word."""
-        return self.by_begin[self.n_words]
 
     cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil:
         cdef double most = self._find_sums(i, j), total = 0
@@ -237,16 +226,16 @@ cdef class PrunerScorer:
         self.gate.assign(<size_t>1 << gate_bits, 0)
         self.tree.assign(<size_t>1 << tree_bits, 0)
         self.labels.assign((<size_t>1 << label_bits) * self.width, 0)
-        self.place.assign(len(ATOMS), 0)
+        self.place.assign(len(PRUNER_ATOMS), 0)
         self.bracketings = Bracketings()
-        for group, templates in enumerate(GROUPS):
+        for group, templates in enumerate(PRUNER_GROUPS.values()):
             self.bounds[group] = self.templates.size()
             self.n_templates[group] = len(templates)
             self.stride = max(self.stride, <int32_t>len(templates))
             for template in templates:
                 first = self.atoms.size()
                 for atom in template.split():
-                    self.atoms.push_back(ATOMS.index(atom))
+                    self.atoms.push_back(PRUNER_ATOMS.index(atom))
                 self.templates.push_back(TemplateC(mix64(self.templates.size() + 1), first, self.atoms.size()))
 
     # Weights
@@ -271,46 +260,28 @@ cdef class PrunerScorer:
 
     # From outside
 
-    def look(self, const uint32_t[:, ::1] codes, float least_gate):
-        """Find the posteriors of the spans of a sentence.
+    def states_left(self, const uint32_t[:, ::1] codes, float least_gate, float least, const int32_t[:, ::1] kept):
+        """Return the states that are left over the spans of a sentence, a `SpanStates`.
 
-        codes: (n_words, 2), a number for each tag and word. Spans whose gate score is less than `least_gate` have the
+        These have a probability of at least `least`, or are among `kept`: rows of span and state, sorted. codes:
+        (n_words, 2), a number for each tag and word. Spans whose gate score is less than `least_gate` have the
         probability 0, unless there is no tree without them.
         """
+        cdef SpanStates found = SpanStates([0], [], <int32_t>self.highest.size())
+        cdef Py_ssize_t n_kept = kept.shape[0]
         self._load(codes)
         with nogil:
             self._score_positions()
             self._score_gate()
             self._score_trees(least_gate, NULL)
-
-    def posteriors(self):
-        """Return the probability of each span of the last sentence: float32 (n_spans,)."""
-        return np.array(self.bracketings.posteriors, np.float32)
-
-    def label_probabilities(self, float least):
-        """Return the spans of the last sentence with a posterior of at least `least`, and probabilities of labels.
-
-        These are int32 (n,) and float32 (n, n_columns); the latter hold if there is a node over the span.
-        """
-        with nogil:
-            self._choose(least, NULL)
-            self._score_labels()
-        cells = np.array([self.open[k].cell for k in self.chosen], np.int32)
-        scores = np.array(self.label_scores, np.float32).reshape(len(cells), self.width)[:, : self.n_columns]
-        return cells, 1 / (1 + np.exp(-scores))
-
-    def states_left(self, float least, const int32_t[:, ::1] kept):
-        """Return the states that are left over the spans of the last sentence, a `SpanStates`.
-
-        These have a probability of at least `least`, or are among `kept`: rows of span and state, sorted.
-        """
-        cdef SpanStates found = SpanStates([0], [], <int32_t>self.highest.size())
-        cdef Py_ssize_t n_kept = kept.shape[0]
-        with nogil:
             self._choose(least, NULL)
             self._score_labels()
             self._list_states(least, &kept[0, 0] if n_kept else NULL, n_kept, found)
         return found
+
+    def posteriors(self):
+        """Return the probability of each span of the last sentence: float32 (n_spans,)."""
+        return np.array(self.bracketings.posteriors, np.float32)
 
     # Features
 
@@ -595,7 +566,7 @@ cdef class PrunerLearner(PrunerScorer):
         cdef int32_t n = self.n_words + 1
         cdef size_t k
         cdef float gradient
-        cdef double loss = self.bracketings.log_partition()
+        cdef double loss = self.bracketings.by_begin[self.n_words]  # of all trees
         self.begin_tree.assign(n, 0)
         self.end_tree.assign(n, 0)
         for k in range(self.open.size()):

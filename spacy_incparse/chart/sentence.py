@@ -1,25 +1,22 @@
-"""What the parts of a chart parser pass to one another: sentences, spans, examples, and what scores and prunes."""
+"""What the parts of a chart parser pass to one another: sentences, examples, spans, and pieces of what is long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from spacy_incparse.parsing.parse import Constraint, Tags
-from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.labels import ROOT
-from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.chart.forest import Forest
-    from spacy_incparse.chart.grammar import Grammar, Step
-    from spacy_incparse.chart.rule_tables import SpanStates
+    from spacy_incparse.chart.forest_builder import SpanStates
 
-Mask: TypeAlias = "np.ndarray | SpanStates"
-"""What pruning leaves: uint8 (n_spans, n_states), 0 for what is left out; or for each span the states that are left."""
+Mask: TypeAlias = "np.ndarray | Callable[[], SpanStates]"
+"""What pruning leaves: uint8 (n_spans, n_states), 0 for what is left out; or what finds the states of each span."""
 
 
 @dataclass(frozen=True)
@@ -42,30 +39,6 @@ class ChartExample:
     forest: Forest
     gold: np.ndarray
     number: int = 0
-
-
-class EdgeModel(Protocol):
-    """A trained model that scores the edges of a forest; `to_bytes` leaves out its grammar."""
-
-    @property
-    def grammar(self) -> Grammar:
-        """The grammar of the forests."""
-
-    def scores(self, sentence: ChartSentence, forest: Forest) -> np.ndarray:
-        """Return the score of each edge: float64 (n_edges,)."""
-
-    def to_bytes(self) -> bytes:
-        """Return the model as bytes."""
-
-
-class SpanPruner(Protocol):
-    """Chooses the states that are worth a look over each span of a sentence; `to_bytes` leaves out its grammar."""
-
-    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[Mask]:
-        """Return masks for `ChartBuilder.build`, the strictest first; the states of `gold` are never left out."""
-
-    def to_bytes(self) -> bytes:
-        """Return the pruner as bytes."""
 
 
 # Spans are numbered: they are sorted by their ends, then by their starts, as by `cell_of`.
@@ -110,14 +83,3 @@ def within(constraints: Sequence[Constraint], start: int, end: int) -> list[Cons
         for constraint in constraints
         if start <= constraint.start and constraint.end <= end and constraint.label != ROOT
     ]
-
-
-def joined(trees: Sequence[Tree]) -> Tree:
-    """Return the phrases of the trees of pieces side by side under one root."""
-    builder = TreeBuilder()
-    builder.open(ROOT)
-    for tree in trees:
-        for child in tree.children:
-            builder.subtree(child)
-    builder.close()
-    return builder.finish()

@@ -1,6 +1,6 @@
-"""Templates of the features of edges as data: named sets, user-defined sets, and their checks.
+"""Templates of the features of edges as data: named sets, user-defined sets, and their checks; those of pruners.
 
-A template is a conjunction of fields (edge_fields.py) and a list of outcomes (edge_outcomes.py), written as
+A template is a conjunction of fields and a list of outcomes, written as
 ``W[i] T[j] -> rule state``; with each outcome it is a feature of its own. Kinds fire at different edges:
 
 - ``rule``: at all, also where no unary rule is applied;
@@ -281,3 +281,40 @@ def columns(grammar: Grammar, kind: str, outcome: str) -> np.ndarray:
         if key is not None:
             found[place] = numbers.setdefault(key, len(numbers))
     return found
+
+
+# Span classifiers have templates of their own: atoms that are seen together. An atom is a place and what is seen there:
+# "t" the tag, "w" the word. Places are counted from the two ends of a span: "lo1" is the word outside to the left of
+# it, "li1" its first and "li2" its second word, "ri1" its last word, "ro1" the word outside to the right. "length" is
+# the number of words, in steps that grow, and "shape" are the tags of all words, or of the first and last ones.
+
+PRUNER_ATOMS = (
+    *(f"{side}{k}.{what}" for side in ("lo", "li", "ri", "ro") for k in range(1, 4) for what in "tw"),
+    "length",
+    "shape",
+)
+
+_ONE_END = (
+    "o1.t i1.t", "o1.t i1.t i2.t", "o2.t o1.t i1.t", "o2.t o1.t i1.t i2.t", "i1.t i2.t i3.t", "o3.t o2.t o1.t",
+    "i1.w", "o1.w", "i1.w o1.t", "o1.w i1.t", "o1.w i1.w",
+)  # fmt: skip
+_GATE = (
+    "", "length", "li1.t ri1.t", "lo1.t ro1.t", "li1.t ro1.t", "lo1.t ri1.t", "lo1.t li1.t ri1.t ro1.t",
+    "length li1.t", "length ri1.t", "length lo1.t", "length ro1.t", "shape",
+)  # fmt: skip
+PRUNER_GROUPS = {
+    "begin": tuple(" ".join(f"l{atom}" for atom in template.split()) for template in _ONE_END),
+    "end": tuple(" ".join(f"r{atom}" for atom in template.split()) for template in _ONE_END),
+    "gate": _GATE,
+    "span": (
+        *_GATE, "lo1.t li1.t ri1.t", "lo1.t li1.t ro1.t", "lo1.t ri1.t ro1.t", "li1.t ri1.t ro1.t",
+        "li1.t li2.t ri1.t ro1.t", "lo1.t li1.t ro1.t ro2.t", "length li1.t ri1.t", "length lo1.t ro1.t",
+        "shape lo1.t ro1.t", "lo1.w ro1.t", "lo1.t ro1.w", "lo1.w ri1.t", "lo1.t ri1.w", "li1.w ro1.t", "li1.t ro1.w",
+        "li1.w ri1.t", "li1.t ri1.w", "lo1.w ro1.w", "li1.w ro1.w",
+    ),
+    "word": (
+        "", "li1.t", "li1.w", "li1.w li1.t", "lo1.t li1.t", "li1.t ro1.t", "lo1.t li1.t ro1.t", "lo2.t lo1.t li1.t",
+        "li1.t ro1.t ro2.t", "lo2.t lo1.t li1.t ro1.t", "lo1.t li1.t ro1.t ro2.t", "lo1.w li1.t", "li1.t ro1.w",
+        "lo1.w li1.w", "li1.w ro1.w", "lo1.w li1.t ro1.t", "lo1.t li1.t ro1.w",
+    ),
+}  # fmt: skip

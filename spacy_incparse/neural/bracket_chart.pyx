@@ -23,7 +23,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
-from spacy_incparse.chart.rule_tables cimport cell_of
+from spacy_incparse.chart.forest_builder cimport cell_of
 
 
 # The values of all items and sequences of a sentence: item (i, j) at i * (n + 1) + j, sequence (i, j) at

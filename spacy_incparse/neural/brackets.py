@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from spacy_incparse.chart.forest import Forest, restored_forest
-from spacy_incparse.chart.kbest import KBest
+from spacy_incparse.chart.recurrences import KBest
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.builder import tree_of_phrases

@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import EdgeFeatures
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.linear.words import Lexicon

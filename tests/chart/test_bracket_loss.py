@@ -7,9 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder, derived_tree
 from spacy_incparse.chart.crf import BracketLoss
-from spacy_incparse.chart.decoding import derived_tree
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.papers.taskar_2004.dual import binarized_loss
 from spacy_incparse.transforms.markovize import Markovization

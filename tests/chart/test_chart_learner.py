@@ -64,15 +64,15 @@ def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees, 
     trees = trees[:20]
     monkeypatch.setattr("spacy_incparse.chart.learner.PRUNING_FOLDS", 4)
     learner, numbers = learner_of(trees), fold_numbers(trees, 4)
-    assert learner.pruner_of(trees[0].words) is learner.pruner_of(trees[1].words)
-    assert learner.pruner_of(trees[0].words) is not learner.pruner_of(trees[-1].words)
-    assert learner.pruner_of(["unseen"]) is learner.pruner
+    assert learner.pruners.of(trees[0].words) is learner.pruners.of(trees[1].words)
+    assert learner.pruners.of(trees[0].words) is not learner.pruners.of(trees[-1].words)
+    assert learner.pruners.of(["unseen"]) is learner.pruners.final
     rest = [tree for tree, number in zip(trees, numbers, strict=True) if number != numbers[0]]
     arrays, tags = [learner._markovized(tree) for tree in rest], [tree.tags for tree in rest]
     other = SpanClassifier.train(arrays, tags, learner.grammar)
     words, row, gold = trees[0].words, trees[0].tags, list(tree_steps(learner._markovized(trees[0])))
-    found = learner.pruner_of(words).masks(row, words, gold)
-    np.testing.assert_array_equal(found[0].to_mask(), other.masks(row, words, gold)[0].to_mask())
+    found = learner.pruners.of(words).masks(row, words, gold)
+    np.testing.assert_array_equal(found[0]().to_mask(), other.masks(row, words, gold)[0]().to_mask())
 
 
 def test_gold_trees_are_in_their_forests(trees, monkeypatch):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.decoding import (
+from spacy_incparse.chart.charts import (
     TAG_GAIN,
+    ChartBuilder,
     derived_tree,
     expected_f_scores,
     max_rule_scores,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import EdgeFeatures
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.linear.words import Lexicon

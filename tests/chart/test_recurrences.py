@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.kbest import KBest
-from spacy_incparse.chart.recurrences import inside, log_partition, marginals, viterbi
+from spacy_incparse.chart.recurrences import KBest, inside, log_partition, marginals, viterbi
 from tests.chart.grammars import cases
 from tests.reference.chart import edge_keys, forest_derivations
 

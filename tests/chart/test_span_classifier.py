@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from spacy_incparse.chart import pruner as span_classifier
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
-from spacy_incparse.chart.pruner import LazyMasks, SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.rule_tables import SpanStates
+from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.transforms.markovize import Markovization, markovize
@@ -48,10 +47,10 @@ def test_training_sentences_keep_their_trees(arrays, tags, grammar, classifier):
     builder, n_found, shares = ChartBuilder(grammar), 0, []
     for row, own in zip(arrays, tags, strict=True):
         masks = classifier.masks(own, row.words)
-        assert (masks[0].to_mask() <= masks[1].to_mask()).all()
+        assert (masks[0]().to_mask() <= masks[1]().to_mask()).all()
         forest = builder.build(own, masks=masks[:1], relax=False).forest
         n_found += forest.find(grammar.steps(row)) is not None
-        shares.append(masks[0].to_mask().mean())
+        shares.append(masks[0]().to_mask().mean())
     assert n_found > 0.9 * len(arrays)
     assert np.mean(shares) < 0.3
 
@@ -68,7 +67,7 @@ def test_storage(arrays, tags, grammar, classifier):
     for mask, same in zip(
         classifier.masks(tags[3], arrays[3].words), other.masks(tags[3], arrays[3].words), strict=True
     ):
-        np.testing.assert_array_equal(mask.to_mask(), same.to_mask())
+        np.testing.assert_array_equal(mask().to_mask(), same().to_mask())
 
 
 def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):
@@ -104,7 +103,8 @@ def test_sentences_without_words_and_without_tags(arrays, classifier):
     n_words = len(arrays[0].words)
     for masks in (classifier.masks([None] * n_words, arrays[0].words), classifier.masks(["NN"] * n_words)):
         assert len(masks) == 2
-        assert masks[1].to_mask()[span_number(0, n_words)].any()
+        assert masks[1]() is masks[1]()
+        assert masks[1]().to_mask()[span_number(0, n_words)].any()
 
 
 def test_short_sentences_have_lower_thresholds(arrays, tags, grammar, classifier, monkeypatch):
@@ -113,23 +113,10 @@ def test_short_sentences_have_lower_thresholds(arrays, tags, grammar, classifier
 
     def masks(pruner, full_length):
         monkeypatch.setattr(span_classifier, "FULL_LENGTH", full_length)
-        return np.array([mask.to_mask() for mask in pruner.masks(own, words)])
+        return np.array([mask().to_mask() for mask in pruner.masks(own, words)])
 
     lower = SpanClassifier.from_bytes(classifier.to_bytes(), grammar)
     lower.settings = replace(SMALL, thresholds=(0.001, 0.0001))
     found = masks(classifier, 10 * len(words))
     assert (found == masks(lower, len(words))).all()
     assert found.sum() > masks(classifier, len(words)).sum() == masks(classifier, 1).sum()
-
-
-def test_masks_are_computed_once_when_they_are_asked_for():
-    computed = []
-    masks = LazyMasks(3, lambda k: computed.append(k) or SpanStates([0], [], k))
-    assert (len(masks), computed) == (3, [])
-    rest = masks[1:]
-    assert (len(rest), computed) == (2, [])
-    assert rest[-1].n_states == masks[2].n_states == 2
-    assert [mask.n_states for mask in masks] == [0, 1, 2]
-    assert computed == [2, 0, 1]
-    with pytest.raises(IndexError):
-        masks[3]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.forest import rule_scores
 from spacy_incparse.chart.grammar import tree_steps
 from spacy_incparse.chart.recurrences import log_partition
-from spacy_incparse.chart.rule_tables import rule_scores
 from spacy_incparse.errors import ModelError
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import BooleanPruner, CrfParser, FinkelLearner

@@ -1,5 +1,6 @@
 """The factored dual as a learner of chart parsers: in the training loop, interrupted, and stored."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ from spacy_incparse.cli.train_options import pass_line
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.papers.taskar_2004 import FEATURES, MaxMarginConfig
 from spacy_incparse.papers.taskar_2004.dual import DualEdges, FactoredDual, MaxMarginLearner, MaxMarginParser
-from spacy_incparse.papers.taskar_2004.features import JackknifedPredictors
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -89,9 +89,7 @@ def test_weights_are_those_of_the_dual(trees):
     learner, examples = learner_of(trees[:20])
     edges = learner._edges
     examples = [example for example in examples if example is not None]
-    expected = FactoredDual(
-        [edges._dual_example(example.example) for example in examples], len(edges.reader.numbers), edges.dual.c
-    )
+    expected = FactoredDual(list(map(replace, edges.dual.examples)), len(edges.reader.numbers), edges.dual.c)
     for gap in expected.passes(max_passes=2):
         for example in examples:
             learner.learn(example)
@@ -150,15 +148,14 @@ def test_sentences_have_to_fit_into_memory(trees, monkeypatch):
 def test_halves_are_predicted_by_one_another(trees):
     learner, examples = learner_of(trees[:10], features="taskar-lexical+aux")
     predictors = learner._edges.predictors
-    assert isinstance(predictors, JackknifedPredictors)
-    first, second = predictors._folds
+    first, second = predictors.folds
     seen = [set(predictor.flat.numbers.features) for predictor in (first, second)]
     example = next(found for found in examples if found is not None)
     sentence = example.sentence
     long = ("all tags", *next(tree.tags for tree in trees if tree.words == sentence.words))
     assert long not in seen[0]
     assert long in seen[1]
-    found = predictors.of(sentence, example.example.forest)
+    found = predictors.of(sentence.words).of(sentence, example.example.forest)
     assert set(found) == {"generative", "flat"}
 
 

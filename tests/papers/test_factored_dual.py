@@ -9,7 +9,7 @@ from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, binarized_loss
-from spacy_incparse.papers.taskar_2004.features import FeatureNumbers, SparseFeatures
+from spacy_incparse.papers.taskar_2004.features import FeatureNumbers, SparseFeatures, members_of
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import MAX_TREES, TREEBANKS
 from tests.reference.chart import count_derivations, forest_derivations
@@ -25,7 +25,8 @@ def example_of(tree, grammar):
     gold = forest.find(grammar.steps(markovized))
     edges = forest.edge_array()
     groups = (edges[:, 1] * 7 + edges[:, 3]) % N_SPANS
-    features = SparseFeatures.of(edges[:, 0], groups, [[grammar.n_rules + k, grammar.n_rules] for k in range(N_SPANS)])
+    members = members_of([[grammar.n_rules + k, grammar.n_rules] for k in range(N_SPANS)])
+    features = SparseFeatures(edges[:, 0], groups, members)
     losses, constant = binarized_loss(grammar).of_edges(forest, gold)
     return DualExample(forest, gold, features, losses, constant)
 

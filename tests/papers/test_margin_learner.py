@@ -5,8 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.crf import SCALE, BracketLoss
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import SCALE, BracketLoss, EdgeFeatures
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.errors import ModelError

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.decoding import derived_tree
+from spacy_incparse.chart.charts import ChartBuilder, derived_tree
+from spacy_incparse.chart.forest import GLUE_SCORE, rule_scores
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.rule_tables import GLUE_SCORE, rule_scores
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.papers.taskar_2004.features import Pcfg
 from spacy_incparse.transforms.markovize import Markovization, markovize

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from spacy_incparse.chart.features import PAD, SentenceValues
+from spacy_incparse.chart.crf import PAD
+from spacy_incparse.chart.forest import GLUE_SCORE
 from spacy_incparse.chart.grammar import IDENTITY
-from spacy_incparse.chart.rule_tables import GLUE_SCORE
 from spacy_incparse.chart.templates import WORD_VALUES, columns
 from spacy_incparse.linear.templates import hash_text
 
@@ -28,8 +28,7 @@ class EdgeReader:
 
     def __init__(self, features, sentence, forest):
         self.features, self.grammar, self.forest = features, features.grammar, forest
-        values = SentenceValues(features.grammar, features.lexicon)
-        self.words, self.ranks = values.words(sentence).tolist(), values.ranks(sentence).tolist()
+        self.words, self.ranks = features.values(sentence).tolist(), features.ranks(sentence).tolist()
         self.columns = {(t.kind, t.outcome): columns(self.grammar, t.kind, t.outcome) for t in features.templates}
 
     def features_of_edges(self):

@@ -3,9 +3,11 @@
 from functools import cache
 from math import exp, log1p
 
-from spacy_incparse.chart.pruner_templates import BEGIN, END, GATE, PADDING, SPAN, WORD
+from spacy_incparse.chart.templates import PRUNER_GROUPS
 
 MASK64 = 2**64 - 1
+BEGIN, END, GATE, SPAN, WORD = PRUNER_GROUPS.values()
+PADDING = 3  # words beyond both ends of a span
 
 
 def bracketings(i, j):

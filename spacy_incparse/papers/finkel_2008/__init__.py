@@ -5,7 +5,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 2, footnote 1 (unary chains as single rules, one over the same words): `chart/grammar.py`: `tree_steps`; two
   nodes for a span with the same state in `chart/forest_builder.pyx`
 - equation 1 (P(t given s), Z over all trees): `chart/recurrences.pyx`: `inside`, `log_partition`
-- equations 2 and 3 (clique potentials; log likelihood with an L2 prior): `chart/bound_features.pyx`; `system.py`:
+- equations 2 and 3 (clique potentials; log likelihood with an L2 prior): `chart/feature_groups.pyx`; `system.py`:
   `CrfObjective`
 - equation 4 (empirical minus expected features): `chart/crf.py`: `log_likelihood`, by finite differences in test_crf.py
 - section 2 (the boolean prefilter): `chart/forest_builder.pyx`: a forest has only edges that are in some tree;

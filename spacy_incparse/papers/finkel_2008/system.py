@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.bound_features import BoundFeatures
 from spacy_incparse.chart.config import ChartSettings
 from spacy_incparse.chart.crf import CrfLearner, CrfSettings, EdgeLearner, EdgeLoss, log_likelihood
+from spacy_incparse.chart.feature_groups import BoundFeatures
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Rule, Step
 from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.parser import MAX_UNPRUNED_WORDS, ChartParser
-from spacy_incparse.chart.sentence import ChartExample, SpanPruner, span_number
+from spacy_incparse.chart.sentence import ChartExample, span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.parsing.parse import Tags
@@ -63,6 +64,7 @@ def _furthest(state: str) -> str | None:
 _moved = cache(with_furthest_ancestor)
 
 
+@dataclass(frozen=True)
 class BooleanPruner:
     """The exact prefilter of section 2: leaves all trees of a sentence whose words have tags that they were seen with.
 
@@ -73,8 +75,9 @@ class BooleanPruner:
     fine: the grammar of the charts. words: the tags of words. open_tags: those of words that are not among them.
     """
 
-    def __init__(self, fine: Grammar, words: Mapping[str, Sequence[str]], open_tags: Sequence[str]):
-        self.fine, self.words, self.open_tags = fine, words, open_tags
+    fine: Grammar
+    words: Mapping[str, Sequence[str]]
+    open_tags: Sequence[str]
 
     @classmethod
     def train(cls, trees: Iterable[Tree], fine: Grammar) -> BooleanPruner:
@@ -86,7 +89,7 @@ class BooleanPruner:
         return cls(fine, words, open_tags)
 
     def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[np.ndarray]:
-        """Return a mask of the tags that words without given ones may have; none if all have some. See `SpanPruner`."""
+        """Return a mask of the tags that words without given ones may have; none if all have some; see `ChartModel`."""
         untagged = [place for place, tag in enumerate(tags) if not tag]
         if words is None or not untagged:
             return []
@@ -139,7 +142,7 @@ class PaperLearner(ChartLearner):
 
     is_jackknifed = False
 
-    def _train_pruner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays], tags: Sequence[Tags]) -> SpanPruner:
+    def _train_pruner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays], tags: Sequence[Tags]) -> BooleanPruner:
         return BooleanPruner.train(trees, self.grammar)
 
 
@@ -155,16 +158,16 @@ class FinkelLearner(PaperLearner):
         return CrfLearner(self._features(trees), len(trees), gradient_steps(self.config.batch_size))
 
 
+@dataclass
 class CrfObjective:
     """The negative log likelihood of examples plus the L2 prior l2 / 2 |w|^2, to be minimized.
 
     examples: each with the features of its forest.
     """
 
-    def __init__(
-        self, examples: Sequence[tuple[ChartExample, BoundFeatures]], l2: float = 0.0, loss: EdgeLoss | None = None
-    ):
-        self.examples, self.l2, self.loss = examples, l2, loss
+    examples: Sequence[tuple[ChartExample, BoundFeatures]]
+    l2: float = 0.0
+    loss: EdgeLoss | None = None
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value at the weights, float64 (n_weights,), and the gradient, of the same shape."""

@@ -11,7 +11,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 5 (factored SMO): `FactoredDual.visit`; `DualLearner` in the training loop
 - section 6 (GENERATIVE): `features.py`: `Pcfg`; its P(w given t) are the fixed scores of the others
 - section 6 (BASIC, LEXICAL): `features.py`: `LexicalSpans`, `span_words`; LEXICAL+AUX, the flat classifier, two folds:
-  `ConstituentClassifier`, `JackknifedPredictors`
+  `ConstituentClassifier`, `jackknifed_predictors`
 - section 6, footnote 5 (unary chains in one symbol): `transforms/markovize.py`: `collapse_unaries`
 - figures 2 and 3: benchmarks/chart_papers.py
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.crf import BracketLoss, EdgeLearner, LinearChartModel
-from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.crf import BracketLoss, EdgeFeatures, EdgeLearner, LinearChartModel
+from spacy_incparse.chart.feature_groups import fill_arrays, packed_arrays
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.learner import ChartLearner, Jackknife
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
@@ -26,12 +26,12 @@ from spacy_incparse.papers.taskar_2004 import BASIC, LEXICAL_AUX, MaxMarginConfi
 from spacy_incparse.papers.taskar_2004.features import (
     ConstituentClassifier,
     FeatureNumbers,
-    JackknifedPredictors,
     LexicalSpans,
     Pcfg,
     SpanPredictor,
     SparseFeatures,
     WordModel,
+    jackknifed_predictors,
 )
 from spacy_incparse.parsing.parser import Convergence
 from spacy_incparse.trees.arrays import TreeArrays
@@ -79,8 +79,7 @@ class DualExample:
         self.marginals[self.gold] = 1.0
 
 
-@dataclass(frozen=True)
-class DualityGap:
+class DualityGap(NamedTuple):
     """The primal and the dual objective: at the solution they are equal."""
 
     primal: float
@@ -121,8 +120,7 @@ class FactoredDual:
     def add(self, example: DualExample, n_features: int) -> None:
         """Add a sentence, and make room for features that it may be the first to have."""
         self.examples.append(example)
-        if n_features > len(self.weights):
-            self.weights = np.concatenate([self.weights, np.zeros(n_features - len(self.weights))])
+        self.weights = np.pad(self.weights, (0, n_features - len(self.weights)))
 
     def passes(self, tolerance: float = 1e-3, max_passes: int = 100) -> Iterator[DualityGap]:
         """Visit all sentences again and again, and yield the gap after each pass, until it is below the tolerance."""
@@ -240,7 +238,7 @@ class DualLearner(EdgeLearner):
 
     needs_all = True
 
-    def __init__(self, reader: LexicalSpans, pcfg: Pcfg, c: float, predictors: JackknifedPredictors | None = None):
+    def __init__(self, reader: LexicalSpans, pcfg: Pcfg, c: float, predictors: Jackknife | None = None):
         self.reader, self.pcfg, self.predictors = reader, pcfg, predictors
         self.loss = binarized_loss(pcfg.grammar)
         self.dual = FactoredDual([], len(reader.numbers), c)
@@ -251,11 +249,10 @@ class DualLearner(EdgeLearner):
     @property
     def convergence(self) -> Convergence | None:
         """The duality gap after the last pass."""
-        gap = self.gap
-        if gap is None:
+        if self.gap is None:
             return None
-        note = f"primal {gap.primal:.4f}, dual {gap.dual:.4f}, gap {100 * gap.relative:.2f} %"
-        return Convergence(note, is_reached=gap.relative < TOLERANCE)
+        note = "primal {:.4f}, dual {:.4f}, gap {:.2f} %".format(*self.gap, 100 * self.gap.relative)
+        return Convergence(note, is_reached=self.gap.relative < TOLERANCE)
 
     def add(self, example: ChartExample) -> None:
         """Add a sentence. Raises IncparseError if there is no room for it."""
@@ -267,7 +264,13 @@ class DualLearner(EdgeLearner):
                 f"the forests of the first {len(self._examples) + 1:,} sentences have more than {MAX_EDGES:,} edges, "
                 f"which a max_margin parser keeps in memory: lower max_length, or use kind = 'mira'"
             )
-        found = self._examples[example.number] = self._dual_example(example)
+        forest, gold, sentence = example.forest, example.gold, example.sentence
+        losses, constant = self.loss.of_edges(forest, gold)
+        fixed = self.pcfg.word_scores(forest, sentence.words)
+        predictions = self.predictors.of(sentence.words).of(sentence, forest) if self.predictors else None
+        features = self.reader.read(forest, sentence.words, predictions)
+        found = DualExample(forest, gold, features, losses + fixed, constant - float(fixed[gold].sum()))
+        self._examples[example.number] = found
         self.dual.add(found, len(self.reader.numbers))
 
     def learn(self, example: ChartExample) -> int:
@@ -327,14 +330,6 @@ class DualLearner(EdgeLearner):
     def _is_done(self) -> bool:
         return self.gap is not None and self.gap.relative < TOLERANCE
 
-    def _dual_example(self, example: ChartExample) -> DualExample:
-        forest, gold, words = example.forest, example.gold, example.sentence.words
-        losses, constant = self.loss.of_edges(forest, gold)
-        fixed = self.pcfg.word_scores(forest, words)
-        predictions = self.predictors.of(example.sentence, forest) if self.predictors else None
-        features = self.reader.read(forest, words, predictions)
-        return DualExample(forest, gold, features, losses + fixed, constant - float(fixed[gold].sum()))
-
 
 class MarginLearner(EdgeLearner):
     """MIRA (Crammer et al. 2006; McDonald et al. 2005): what the dual minimizes, one sentence at a time.
@@ -384,18 +379,12 @@ class MarginLearner(EdgeLearner):
 
     def state_to_bytes(self) -> bytes:
         """Return everything that training changes."""
-        arrays = zlib.compress(self.weights.tobytes() + self._sums.tobytes(), 1)
-        return struct.pack("<q", self.n_seen) + arrays
+        return self.n_seen.to_bytes(8, "little") + packed_arrays([self.weights, self._sums])
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
-        n_bytes = self.weights.nbytes
-        state = unzip(data[8:], "the training state is", 2 * n_bytes)
-        if len(state) != 2 * n_bytes:
-            raise ModelError("the training state belongs to another configuration: start the training anew")
-        (self.n_seen,) = struct.unpack("<q", data[:8])
-        self.weights = np.frombuffer(state[:n_bytes], np.float32).copy()
-        self._sums = np.frombuffer(state[n_bytes:], np.float32).copy()
+        fill_arrays([self.weights, self._sums], data[8:])
+        self.n_seen = int.from_bytes(data[:8], "little")
 
 
 class MaxMarginParser(CrfParser):
@@ -415,7 +404,7 @@ class MaxMarginLearner(PaperLearner):
         pcfg = Pcfg.estimate(arrays, self.grammar, self._lexicon(trees))
         reader = LexicalSpans(self.grammar, with_words=self.config.features != BASIC)
         is_aux = self.config.features == LEXICAL_AUX
-        predictors = JackknifedPredictors(pcfg, trees, arrays, self._lexicon) if is_aux else None
+        predictors = jackknifed_predictors(pcfg, trees, arrays, self._lexicon) if is_aux else None
         return DualLearner(reader, pcfg, self.config.slack_cost, predictors)
 
 

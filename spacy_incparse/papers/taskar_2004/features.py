@@ -12,15 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from spacy_incparse.chart.decoding import derived_tree
-from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.charts import derived_tree
+from spacy_incparse.chart.forest import GLUE_SCORE, Forest, rule_scores
 from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
+from spacy_incparse.chart.learner import Jackknife
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.rule_tables import GLUE_SCORE, rule_scores
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.words import Lexicon
-from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
@@ -63,7 +62,7 @@ class FeatureNumbers:
         return [numbers[feature] for feature in features if feature in numbers]
 
 
-def _rows(lists: Sequence[Sequence[int]]) -> np.ndarray:
+def members_of(lists: Sequence[Sequence[int]]) -> np.ndarray:
     """Return the place of the list, and the value, of each member of some lists: int64 (2, n_members)."""
     owners = np.repeat(np.arange(len(lists)), [len(members) for members in lists])
     return np.stack([owners, np.array([member for members in lists for member in members], np.int64)])
@@ -81,20 +80,11 @@ class SparseFeatures:
     groups: np.ndarray
     members: np.ndarray
 
-    @classmethod
-    def of(cls, rules: np.ndarray, groups: np.ndarray, features: Sequence[Sequence[int]]) -> SparseFeatures:
-        """Return the features of edges, those of each group in a list."""
-        return cls(rules, groups, _rows(features))
-
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the summed weights of each edge's features: float64 (n_edges,)."""
         owners, features = self.members
-        n_groups = int(self.groups.max(initial=-1)) + 1
-        of_groups = np.bincount(owners, weights[features], minlength=n_groups)
-        found = np.where(self.rules >= 0, weights[self.rules], 0.0)
-        if n_groups:
-            found += np.where(self.groups >= 0, of_groups[self.groups], 0.0)
-        return found
+        of_groups = np.bincount(owners, weights[features], minlength=int(self.groups.max(initial=-1)) + 1)
+        return np.where(self.rules >= 0, weights[self.rules], 0.0) + np.append(of_groups, 0.0)[self.groups]
 
     def totals(self, edges: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of some edges and the summed value of each, where it is not 0.
@@ -102,11 +92,8 @@ class SparseFeatures:
         An edge of the value v adds v to each of its features. An edge may come several times.
         """
         owners, features = self.members
-        has_rule, has_group = self.rules[edges] >= 0, self.groups[edges] >= 0
-        of_groups = np.bincount(
-            self.groups[edges][has_group], values[has_group], minlength=int(owners.max(initial=-1)) + 1
-        )
-        shares = of_groups[owners]
+        has_rule, n_groups = self.rules[edges] >= 0, int(owners.max(initial=-1)) + 1
+        shares = np.bincount(self.groups[edges] + 1, values, minlength=n_groups + 1)[owners + 1]
         all_features = np.concatenate([self.rules[edges][has_rule], features[shares != 0]])
         numbers, places = np.unique(all_features, return_inverse=True)
         sums = np.bincount(places, np.concatenate([values[has_rule], shares[shares != 0]]), minlength=len(numbers))
@@ -155,7 +142,7 @@ class LexicalSpans:
         is_lexical = (rules >= self.grammar.first_lexical) & (rules < self.grammar.first_root)
         own = np.where((rules >= 0) & ~is_lexical, rules, -1)
         if not self.with_words and not predictions:
-            return SparseFeatures.of(own, np.full(len(own), -1), [])
+            return SparseFeatures(own, np.full(len(own), -1), members_of([]))
         makes_phrase = (rules >= 0) & self._makes_phrase[np.maximum(rules, 0)]
         places = np.where(makes_phrase, starts * (len(words) + 1) + ends, -1)
         spans, groups = np.unique(places[makes_phrase], return_inverse=True)
@@ -166,21 +153,24 @@ class LexicalSpans:
             pair = divmod(place, len(words) + 1)
             guesses = [("predicted", name, str(pair in spans)) for name, spans in (predictions or {}).items()]
             found.append(self.numbers.of([*(span_words(words, *pair) if self.with_words else ()), *guesses]))
-        return SparseFeatures.of(own, of_edges, found)
+        return SparseFeatures(own, of_edges, members_of(found))
 
 
-@dataclass(frozen=True)
+@dataclass
 class WordModel:
     """How much a word's number in a lexicon speaks for each lexical state: log P(state | number) / P(state).
 
     By Bayes' rule this is log P(number | state) up to a constant of the word. Rare words share numbers by their shape
-    and suffix; the states of a number are smoothed by those of words seen once. scores: (n_numbers, n_lexical).
+    and suffix; the states of a number are smoothed by those of words seen once. numbers: of the words with scores.
+    scores: (len(numbers) + 1, n_lexical); the last row is that of other words.
     """
 
     lexicon: Lexicon
-    rows: dict[int, int]  # number of a word -> row of `scores`
+    numbers: list[int]
     scores: np.ndarray
-    unseen: np.ndarray  # for numbers without a row
+
+    def __post_init__(self) -> None:
+        self._rows = {number: row for row, number in enumerate(self.numbers)}
 
     @classmethod
     def estimate(cls, trees: Sequence[TreeArrays], grammar: Grammar, lexicon: Lexicon) -> WordModel:
@@ -200,25 +190,20 @@ class WordModel:
         rare /= rare.sum()
         prior = (table.sum(axis=0) + rare) / (table.sum() + 1)
         smooth = table + RARE_WEIGHT * rare
-        return cls(
-            lexicon=lexicon,
-            rows=rows,
-            scores=np.log(smooth / smooth.sum(axis=1, keepdims=True)) - np.log(prior),
-            unseen=np.log(rare) - np.log(prior),
-        )
+        shares = np.vstack([smooth / smooth.sum(axis=1, keepdims=True), rare])
+        return cls(lexicon, list(rows), np.log(shares) - np.log(prior))
 
     def of_sentence(self, words: Sequence[str]) -> np.ndarray:
         """Return the scores of a sentence: float64 (n_words, n_lexical_rules)."""
-        rows = [self.rows.get(number) for number in self.lexicon.encode(words)[0]]
-        return np.array([self.unseen if row is None else self.scores[row] for row in rows]).reshape(len(words), -1)
+        return self.scores[[self._rows.get(number, -1) for number in self.lexicon.encode(words)[0]]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores in a form suitable for msgpack."""
         return {
             "lexicon": self.lexicon.to_dict(),
-            "numbers": list(self.rows),
-            "scores": self.scores.astype("<f8").tobytes(),
-            "unseen": self.unseen.astype("<f8").tobytes(),
+            "numbers": self.numbers,
+            "scores": self.scores[:-1].astype("<f8").tobytes(),
+            "unseen": self.scores[-1].astype("<f8").tobytes(),
         }
 
     @classmethod
@@ -228,8 +213,7 @@ class WordModel:
         unseen = np.frombuffer(data["unseen"], "<f8")
         if unseen.shape != (n_lexical,):
             raise ModelError(f"the model is damaged: it has scores of {len(unseen)} lexical rules, not of {n_lexical}")
-        rows = dict(zip(data["numbers"], range(len(scores)), strict=True))
-        return cls(Lexicon.from_dict(data["lexicon"]), rows, scores, unseen)
+        return cls(Lexicon.from_dict(data["lexicon"]), data["numbers"], np.vstack([scores, unseen]))
 
 
 @dataclass(frozen=True)
@@ -329,7 +313,7 @@ class ConstituentClassifier:
 
     def _rows(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
         """Return the span of each feature and the features: int64 (2, n)."""
-        return _rows([self.numbers.of(span_features(words, tags, *span)) for span in _spans(len(words))])
+        return members_of([self.numbers.of(span_features(words, tags, *span)) for span in _spans(len(words))])
 
 
 def span_features(words: Sequence[str], tags: Sequence[str], start: int, end: int) -> Iterator[Feature]:
@@ -361,31 +345,22 @@ class SpanPredictor:
         return {"generative": phrase_spans(tree), "flat": self.flat.phrases(sentence.words, tree.tags)}
 
 
-class JackknifedPredictors:
-    """The predictor of all trees, and those of each half, which predict the phrases of the other half's sentences.
+def jackknifed_predictors(
+    pcfg: Pcfg, trees: Sequence[Tree], arrays: Sequence[TreeArrays], make_lexicon: MakeLexicon
+) -> Jackknife:
+    """Return the predictor of all trees, and those of each half, which predict the phrases of the other half.
 
     pcfg: of all trees. arrays: the markovized trees.
     """
 
-    def __init__(self, pcfg: Pcfg, trees: Sequence[Tree], arrays: Sequence[TreeArrays], make_lexicon: MakeLexicon):
-        def train(places: Sequence[int]) -> SpanPredictor:
-            chosen, shown = [trees[place] for place in places], [arrays[place] for place in places]
-            counts = count_rules(shown)  # the rules of the grammar that they lack are improbable
-            counted = np.array([counts[rule] for rule in pcfg.grammar.rules], np.int64)
-            found = Pcfg.estimate(shown, replace(pcfg.grammar, counts=counted), make_lexicon(chosen))
-            return SpanPredictor(found, ConstituentClassifier.train(chosen))
+    def train(places: Sequence[int]) -> SpanPredictor:
+        chosen, shown = [trees[place] for place in places], [arrays[place] for place in places]
+        counts = count_rules(shown)  # the rules of the grammar that they lack are improbable
+        counted = np.array([counts[rule] for rule in pcfg.grammar.rules], np.int64)
+        found = Pcfg.estimate(shown, replace(pcfg.grammar, counts=counted), make_lexicon(chosen))
+        return SpanPredictor(found, ConstituentClassifier.train(chosen))
 
-        numbers = fold_numbers(trees, N_FOLDS)
-        self._numbers = {tree.words: number for tree, number in zip(trees, numbers, strict=True)}
-        others = [[place for place, number in enumerate(numbers) if number != fold] for fold in range(N_FOLDS)]
-        self.final = SpanPredictor(pcfg, ConstituentClassifier.train(trees))
-        self._folds = [train(places) if places else self.final for places in others]
-
-    def of(self, sentence: ChartSentence, forest: Forest) -> Predictions:
-        """Return the predictions for a training sentence by what has not seen it."""
-        number = self._numbers.get(tuple(sentence.words))
-        predictor = self.final if number is None else self._folds[number]
-        return predictor.of(sentence, forest)
+    return Jackknife(trees, N_FOLDS, SpanPredictor(pcfg, ConstituentClassifier.train(trees)), train)
 
 
 def phrase_spans(tree: Tree) -> frozenset[Span]:
