@@ -10,7 +10,7 @@ The probability of x among the candidates is proportional to exp(F(x) / temperat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
@@ -78,6 +78,7 @@ class RankedParse(NamedTuple):
     probability: float
 
 
+@dataclass(eq=False, repr=False)
 class Reranker:
     """Features, their weights and a temperature.
 
@@ -86,25 +87,16 @@ class Reranker:
     order.
     """
 
-    def __init__(
-        self,
-        config: RerankerConfig,
-        heads: HeadRules,
-        columns: FeatureColumns,
-        weights: RerankerWeights,
-        temperature: float = 1.0,
-        others: Mapping[str, SecondScore] | None = None,
-    ):
-        self.config, self.heads, self.columns, self.temperature = config, heads, columns, temperature
-        self.others = dict(others or {})
-        self.weights = RerankerWeights(
-            np.asarray(weights.scores, dtype=np.float64), np.asarray(weights.features, dtype=np.float32)
-        )
-        if len(columns) != len(self.weights.features):
-            raise ValueError(f"{len(columns)} features, but {len(self.weights.features)} weights")
-        n_scores = 1 + len(columns_of(self.others))
-        if len(self.weights.scores) != n_scores:
-            raise ValueError(f"{n_scores} scores, but {len(self.weights.scores)} weights of scores")
+    config: RerankerConfig
+    heads: HeadRules
+    columns: FeatureColumns
+    weights: RerankerWeights
+    temperature: float = 1.0
+    others: Mapping[str, SecondScore] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores, features = self.weights
+        self.weights = RerankerWeights(np.asarray(scores, np.float64), np.asarray(features, np.float32))
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -143,14 +135,13 @@ class Reranker:
 
     def with_settings(self, **settings: Any) -> Reranker:
         """Return a reranker with the same weights and another `n` or `choose`."""
-        config = self.config.with_search(**settings)
-        return Reranker(config, self.heads, self.columns, self.weights, self.temperature, self.others)
+        return replace(self, config=self.config.with_search(**settings))
 
     def without_zeros(self) -> Reranker:
         """Return the same reranker without the features whose weight is 0."""
         kept = np.flatnonzero(self.weights.features)
-        weights = RerankerWeights(self.weights.scores, self.weights.features[kept])
-        return Reranker(self.config, self.heads, self.columns.subset(kept), weights, self.temperature, self.others)
+        weights = self.weights._replace(features=self.weights.features[kept])
+        return replace(self, columns=self.columns.subset(kept), weights=weights)
 
     def to_bytes(self) -> bytes:
         """Return the reranker as bytes; `from_bytes` is the inverse."""
