@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import starmap, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -268,7 +268,7 @@ class Parser(ABC):
 
     def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
         """Return the parses of sentences, each given as the arguments of `parse`, such as (words, tags)."""
-        return [self.parse(*sentence) for sentence in sentences]
+        return list(starmap(self.parse, sentences))  # a frame less than a comprehension
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return up to `k` different trees of a sentence, best first; by default, the only analysis."""

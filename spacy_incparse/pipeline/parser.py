@@ -167,17 +167,10 @@ class IncParser(TreePipe):
     def _state(self) -> dict[str, Any]:
         return super()._state() | {"_run": None}  # the training state stays behind
 
-    def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
-        """Return sentences with their trees and measures; one that fails has a flat tree."""
-        if self.tags == "doc":
-            self._check_tags(sentences, decoder.parser)
-        parsed = super().annotated(sentences, decoder)
-        return map(self._with_measures, parsed) if self.measures else parsed
-
     def _set_temperature(self, temperature: float) -> None:
         self.model.temperature, self._decoder = temperature, None
 
-    def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
+    def _measured(self, item: ParsedSentence) -> ParsedSentence:
         _, tags, *_ = self.input_of(item.sentence)
         return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
@@ -194,7 +187,7 @@ class IncParser(TreePipe):
         return self._run
 
     def _check_tags(self, sentences: Sequence[Sentence], parser: Parser) -> None:
-        if "tags" not in self._warned:
+        if self.tags == "doc" and "tags" not in self._warned:
             unknown = {tag for sentence in sentences for tag in sentence.tags} - {"", *parser.tags}
             if unknown:
                 named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")

@@ -35,6 +35,7 @@ from spacy_incparse.documents.storage import clear_trees, mirror_trees, write_tr
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import check_search
 from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, TreeScore, flat_tree
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.pipeline.model import named_errors
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
@@ -416,6 +417,7 @@ class TreePipe(SearchingPipe):
 
     def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
         """Return sentences of any Docs with their trees; one that fails has a flat tree, without harm to others."""
+        self._check_tags(sentences, decoder.parser)
         parsed: list[ParsedSentence] = []
         batches = deque(_batches(sentences))
         while batches:
@@ -440,7 +442,14 @@ class TreePipe(SearchingPipe):
                 what = f"no tree was found with {shown(item.unmet, item.sentence.words)}"
                 start = " ".join(item.sentence.words[:8])
                 warnings.warn(f"{self.name}: {what}: dropped in {start!r}", stacklevel=3)
-        return parsed
+        return map(self._measured, parsed) if self.measures else parsed
+
+    def _check_tags(self, sentences: Sequence[Sentence], parser: Parser) -> None:
+        """Warn, once, if the parser does not know tags that sentences were given."""
+
+    def _measured(self, item: ParsedSentence) -> ParsedSentence:
+        """Return a sentence with measures of its words, if the component stores them."""
+        return item
 
 
 BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
