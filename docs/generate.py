@@ -37,14 +37,16 @@ from spacy_incparse.parsing.combined_kind import CombinedConfig
 from spacy_incparse.pipeline.combiner import make_incparse_combiner
 from spacy_incparse.pipeline.parser import make_incparse
 from spacy_incparse.pipeline.phrases import make_incparse_phrases
-from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
 from spacy_incparse.pipeline.registered import (
+    TreebankReader,
     batch_by_pass,
     calibrate,
     create_calibrate,
     create_fit_steps,
     create_free_memory,
+    create_list_reader,
     create_pass_batcher,
+    create_treebank_reader,
     fit_steps,
     free_memory,
 )

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from spacy_incparse.documents.matcher import ConstituentMatcher
     from spacy_incparse.documents.rows import trees_to_json
     from spacy_incparse.glossary import explain
-    from spacy_incparse.pipeline.loading import load
-    from spacy_incparse.pipeline.plain_parser import Parser
+    from spacy_incparse.pipeline.loading import Parser, load
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
@@ -36,7 +35,7 @@ __all__ = [
 # Imported on first access, to keep `import spacy_incparse` cheap.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.matcher",
-    "Parser": "spacy_incparse.pipeline.plain_parser",
+    "Parser": "spacy_incparse.pipeline.loading",
     "Tree": "spacy_incparse.trees.tree",
     "example": "spacy_incparse.documents.gold",
     "examples": "spacy_incparse.documents.gold",

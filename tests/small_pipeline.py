@@ -5,7 +5,7 @@ from pathlib import Path
 import spacy
 from spacy.language import Language
 
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 
 ASSETS = Path(__file__).parents[1] / "assets"
 SMALL = {"features": "paper", "n_folds": 3, "tagger": {"n_epochs": 3}, "table_bits": 16, "train_beam_size": 8}

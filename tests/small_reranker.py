@@ -3,7 +3,7 @@
 from spacy.language import Language
 
 from spacy_incparse.parsing.nbest import NBestSearch
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.treebanks.reader import read_treebank

@@ -122,7 +122,7 @@ def evaluate(
     """
     from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import trees_to_docs
-    from spacy_incparse.pipeline.plain_parser import given
+    from spacy_incparse.pipeline.loading import given
 
     gold = list(trees_to_docs(trees, nlp.vocab))
     docs = [_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
@@ -294,7 +294,7 @@ def tree_sentences(
     parses under the trees' tags as long as the context lasts.
     """
     from spacy_incparse.documents.live_parsers import names_from_parsers_on
-    from spacy_incparse.pipeline.plain_parser import given
+    from spacy_incparse.pipeline.loading import given
 
     def sentence(tree: Tree, doc: Doc) -> Sentence | None:
         sentences = component.sentences_of(doc)

@@ -73,7 +73,7 @@ def parse_command(
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
-    from spacy_incparse.pipeline.plain_parser import given
+    from spacy_incparse.pipeline.loading import given
 
     name = format_ or ("pretty" if sys.stdout.isatty() else "penn")
     with _open(text, source) as opened:

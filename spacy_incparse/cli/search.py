@@ -178,7 +178,7 @@ def _stored_trees(path: Path, symbols: Symbols) -> Forest:
     from spacy.vocab import create_vocab
 
     from spacy_incparse.documents.storage import anchored_trees
-    from spacy_incparse.pipeline.readers import read_docbin
+    from spacy_incparse.pipeline.registered import read_docbin
 
     forest = Forest(symbols=symbols)
     vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is

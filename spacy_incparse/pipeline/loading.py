@@ -1,18 +1,24 @@
-"""Load whole pipelines by name or path."""
+"""Pipelines by name or path, and `Parser`, which parses words or text without a pipeline of your own."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from spacy_incparse.data import find_pipeline
-from spacy_incparse.errors import INSTALL_TRANSFORMERS, ModelError, has_transformers
+from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.errors import INSTALL_TRANSFORMERS, IncparseError, ModelError, has_transformers
 from spacy_incparse.pipeline.model import check_pipeline
 from spacy_incparse.pipeline.tree_pipe import TreePipe
+from spacy_incparse.trees.tree import Tree
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
@@ -49,3 +55,104 @@ def _hint(error: str) -> str:
     if "curated_transformer" in error.replace("-", "_") and not has_transformers():
         return f"it needs {INSTALL_TRANSFORMERS}. "
     return ""
+
+
+BATCH_SIZE = 128  # sentences parsed at once
+
+Words = str | Sequence[str]  # a sentence: its text, or its words
+
+
+class Parser:
+    """Parse sentences given as words or as text, like benepar's `Parser`.
+
+    model: the name of an embedded pipeline, such as "en", or the path of a saved one.
+    """
+
+    def __init__(self, model: str | Path = "en"):
+        self.nlp = load(model)
+        if not any(isinstance(component, TreePipe) for _, component in self.nlp.pipeline):
+            raise IncparseError(f"the pipeline {str(model)!r} has no component 'incparse'")
+
+    def parse(self, sentence: Words, tags: Sequence[str] | None = None) -> Tree:
+        """Return the tree of a sentence.
+
+        sentence: its words, such as ["It", "rained", "."], or its text, which the pipeline's tokenizer splits.
+        tags: the part-of-speech tag of each word; by default, the model assigns them.
+        Raises IncparseError for a sentence without words, and for tags that do not fit them.
+        """
+        return next(self.parse_sents([sentence], None if tags is None else [tags]))
+
+    def parse_sents(
+        self, sentences: str | Iterable[Words], tags: Iterable[Sequence[str]] | None = None
+    ) -> Iterator[Tree]:
+        """Yield the trees of sentences, each given as in `parse`; a single text is first split into sentences.
+
+        tags: the tags of the words of each sentence. If they are a list, it may not be longer than the sentences; an
+        iterator may go on. Errors are as in `parse`.
+        """
+        if isinstance(sentences, str):
+            if tags is not None:
+                raise IncparseError("tags can only be passed with sentences given as words, not with a text")
+            yield from map(_plain, doc_trees(self.nlp(sentences)))
+            return
+        remaining = repeat(None) if tags is None else iter(tags)
+        docs = (self._doc(sentence, next(remaining, ())) for sentence in sentences)
+        while batch := list(islice(docs, BATCH_SIZE)):
+            for doc in self._parsed(batch, has_tags=tags is not None):
+                yield from map(_plain, doc_trees(doc))
+        if isinstance(tags, Sized) and next(remaining, None) is not None:  # an iterator may have no end
+            raise IncparseError("pass one list of tags for each sentence: there are more lists than sentences")
+
+    def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
+        """Return a Doc with one sentence."""
+        if not isinstance(sentence, Iterable):
+            raise IncparseError(f"a sentence has to be a text, or a list of words, not {sentence!r}")
+        sentence = sentence if isinstance(sentence, str) else list(sentence)
+        if tags is not None and (isinstance(sentence, str) or isinstance(tags, str) or len(tags) != len(sentence)):
+            raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
+        _check_strings("tag", tags or ())
+        if isinstance(sentence, str):
+            doc = self.nlp.make_doc(sentence)
+        else:
+            _check_strings("word", sentence)
+            doc = Doc(self.nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
+        if all(token.is_space for token in doc):
+            raise IncparseError(f"cannot parse a sentence without words: {sentence!r}")
+        for token in doc:
+            token.is_sent_start = token.i == 0
+        return doc
+
+    def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
+        """Return the Docs with trees; Docs with tags pass no component that would replace the tags."""
+        if not has_tags:
+            return list(self.nlp.pipe(docs))
+        with given(self.nlp, {"token.tag"}, "doc"):
+            return list(self.nlp.pipe(docs))
+
+
+def _check_strings(what: str, values: Iterable[object]) -> None:
+    """Raise IncparseError unless all words, or tags, are non-empty strings."""
+    for value in values:
+        if not isinstance(value, str) or not value.strip():
+            raise IncparseError(f"a {what} has to be a non-empty string, not {value!r}")
+
+
+def _plain(tree: Tree) -> Tree:
+    """Return the tree without a reference to its Doc."""
+    return Tree(tree.arrays)
+
+
+@contextmanager
+def given(nlp: Language, annotations: set[str], tags: str | None = None) -> Iterator[None]:
+    """Disable the components that would add annotations that the Docs already have; set the `tags` of all parsers."""
+    givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
+    parsers = [pipe for _, pipe in nlp.components if isinstance(pipe, TreePipe)]
+    before = [parser.tags for parser in parsers]
+    try:
+        for parser in parsers:
+            parser.tags = tags or parser.tags
+        with nlp.select_pipes(disable=givers):
+            yield
+    finally:
+        for parser, own in zip(parsers, before, strict=True):
+            parser.tags = own

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 import spacy
 
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.lists import read_lists
 from tests.small_pipeline import SMALL
 

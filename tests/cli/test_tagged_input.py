@@ -94,7 +94,7 @@ def test_a_tag_needs_a_word(run, model):
 
 def test_the_pipeline_is_left_as_it_was(model):
     from spacy_incparse.cli.options import open_pipeline
-    from spacy_incparse.pipeline.plain_parser import given
+    from spacy_incparse.pipeline.loading import given
 
     nlp, parser = open_pipeline(str(model))
     before, names = parser.tags, list(nlp.pipe_names)

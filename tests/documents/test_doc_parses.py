@@ -15,7 +15,7 @@ import spacy_incparse
 from spacy_incparse.documents.doc_tree import DocTree, forget_confidences
 from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.trees.heads import HeadRules
 from tests.small_pipeline import ASSETS, SMALL, train, untrained
 

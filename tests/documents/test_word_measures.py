@@ -5,7 +5,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.small_pipeline import ASSETS
 
 TEXT = "The old train was late. We didn't see it."

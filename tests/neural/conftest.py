@@ -6,7 +6,7 @@ from spacy.tokens import Doc
 from spacy.training.batchers import minibatch_by_words
 from spacy.util import fix_random_seed
 
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.neural.tiny_encoder import write_encoder
 from tests.small_pipeline import ASSETS
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 from spacy.cli.package import package
 
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 
 TEXT = "The cat slept on the sofa."
 

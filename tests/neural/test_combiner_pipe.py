@@ -13,7 +13,7 @@ from spacy_incparse.cli.score_trees import score_trees as score_given_trees
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS, untrained
 

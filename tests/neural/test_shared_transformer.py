@@ -12,7 +12,7 @@ from thinc.api import Adam
 
 from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.neural.conftest import MODEL
 from tests.neural.shared_pipeline import TEXT, install_elsewhere, read, trees
 from tests.neural.tiny_encoder import WIDTH, needs_transformers

@@ -9,7 +9,7 @@ import spacy
 from spacy.training.initialize import init_nlp
 
 from spacy_incparse.cli.train_neural import neural_config
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.small_pipeline import ASSETS
 
 WIDTH, N_LAYERS, MAX_PIECES = 16, 2, 64

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.small_pipeline import ASSETS, train
 
 SETTINGS = {"kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 3}, "table_bits": 16}

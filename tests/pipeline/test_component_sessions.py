@@ -4,7 +4,7 @@ import pytest
 import spacy
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from tests.small_pipeline import ASSETS
 
 WORDS = "The old train was late .".split()

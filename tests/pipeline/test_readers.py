@@ -7,7 +7,7 @@ from spacy.tokens import DocBin
 import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
-from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader, read_docbin
+from spacy_incparse.pipeline.registered import TreebankReader, create_treebank_reader, read_docbin
 from spacy_incparse.treebanks.reader import parse_bracketed
 
 NLP = spacy.blank("en")

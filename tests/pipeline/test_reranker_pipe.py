@@ -15,7 +15,7 @@ from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.nbest import NBestSearch, probabilities
 from spacy_incparse.pipeline.model import pack, unpack
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.training import check_reranking
 from tests.small_pipeline import ASSETS, train, untrained
 from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline

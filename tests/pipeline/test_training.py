@@ -5,7 +5,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.training.settings import head_rules, parser_config
 from spacy_incparse.trees.heads import HeadRules
 from tests.small_pipeline import ASSETS, SMALL, train, untrained
