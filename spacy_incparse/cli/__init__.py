@@ -13,12 +13,11 @@ from spacy_incparse.cli.evaluate import evaluate_command, oracle_command, score_
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.options import Command, CommandGroup
 from spacy_incparse.cli.parse import parse_command
-from spacy_incparse.cli.repair import repair_command
 from spacy_incparse.cli.rerank_train import rerank_train_command
 from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
-from spacy_incparse.cli.stats import convert_command, stats_command
 from spacy_incparse.cli.train import train_command
+from spacy_incparse.cli.treebank import convert_command, repair_command, stats_command
 
 __all__ = ["app", "main"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
-    from spacy_incparse.corpora.annotate import Job, RunWorkers
+    from spacy_incparse.corpora.annotate import RunWorkers
 
 
 @takes(
@@ -54,56 +54,42 @@ def annotate_command(
     """
     # Imported here, so that the other commands start faster.
     from spacy_incparse.corpora.annotate import Job, annotate
-    from spacy_incparse.corpora.readers import Fields
+    from spacy_incparse.corpora.readers import SUFFIXES, Fields, find_reader, input_files
     from spacy_incparse.workers import run_in_workers
 
-    *inputs, output = paths
+    *inputs, folder = paths
     if not inputs:
-        raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
-    job = Job(
-        _corpus_files(inputs, input_format), Path(output), model, input_format, output_format,
-        Fields(text_field, id_field), code, shard_chars,
-    )  # fmt: skip
-    _check_output(job, inputs)
+        raise IncparseError(f"what to read or where to write is missing: only {folder!r} is given")
+    reader, output = find_reader(input_format), Path(folder)
+    suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
+    files = tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
+    fields = Fields(text_field, id_field)
+    job = Job(files, output, model, input_format, output_format, fields, code, shard_chars)
+    if output.is_file():
+        raise IncparseError(f"{output} is a file: the last argument is the folder to write")
+    if inside := [path for path in inputs if is_within(output, path)]:
+        raise IncparseError(
+            f"the output {output} is inside the input {inside[0]}, and would be read as input next time"
+        )
+    if any(file.resolve().is_relative_to(output.resolve()) for file in files):
+        raise IncparseError(f"the input is inside the output {output}: name another folder")
     run_workers: RunWorkers = partial(run_in_workers, n_process=n_process or 1)
     if ray is not None:
         from spacy_incparse.ray import run_with_ray
 
         run_workers = run_with_ray(ray, n_process)
-    with AnnotationProgress(sum(path.stat().st_size for path in job.files)) as progress:
+    with AnnotationProgress(sum(path.stat().st_size for path in files)) as progress:
         try:
             counts = annotate(job, run_workers, progress, overwrite=overwrite)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"the same command goes on where {job.output} stops") from None
-    text = f"{job.output}: {_count(counts.documents, 'document')}, {_count(counts.sentences, 'sentence')}, "
+            raise KeyboardInterrupt(f"the same command goes on where {output} stops") from None
+    text = f"{output}: {_count(counts.documents, 'document')}, {_count(counts.sentences, 'sentence')}, "
     text += f"{_count(counts.words, 'word')} with trees"
     if counts.flat:
         text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
     if counts.failed:
-        text += f"; put aside in {job.output / 'failed'}: {_count(counts.failed, 'document')}"
+        text += f"; put aside in {output / 'failed'}: {_count(counts.failed, 'document')}"
     echo(text)
-
-
-def _corpus_files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
-    """Return the files of a corpus. Raises IncparseError if there are none, or one whose format is not known."""
-    from spacy_incparse.corpora.readers import SUFFIXES, find_reader, input_files
-
-    reader = find_reader(input_format)
-    suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
-    return tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
-
-
-def _check_output(job: Job, inputs: Sequence[str]) -> None:
-    """Raise IncparseError if the output is no folder, or input and output are inside one another."""
-    if job.output.is_file():
-        raise IncparseError(f"{job.output} is a file: the last argument is the folder to write")
-    inside = [path for path in inputs if is_within(job.output, Path(path))]
-    if inside:
-        raise IncparseError(
-            f"the output {job.output} is inside the input {inside[0]}, and would be read as input next time"
-        )
-    if any(file.resolve().is_relative_to(job.output.resolve()) for file in job.files):
-        raise IncparseError(f"the input is inside the output {job.output}: name another folder")
 
 
 def _count(n: int, what: str) -> str:
@@ -153,10 +139,10 @@ class AnnotationProgress:
     def line(self) -> str:
         """Return the state in words."""
         seconds = max(self._clock() - self._started, 1e-9)
-        left = max(self._total - self._n_bytes, 0)
         percent = 100 * self._n_bytes / max(self._total, 1)
         text = f"{percent:.0f} %, {self._n_shards:,} shards, {self._counts.words:,} words"
         if self._new_bytes:
-            time_left = timedelta(seconds=round(left / self._new_bytes * seconds))
+            n_left = max(self._total - self._n_bytes, 0)
+            time_left = timedelta(seconds=round(n_left / self._new_bytes * seconds))
             text += f", {self._new_words / seconds:,.0f} words/s, {time_left} left"
         return text + (f", {self._counts.failed:,} documents put aside" if self._counts.failed else "")

@@ -158,9 +158,9 @@ def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
             raise IncparseError(f"{output} is the input {file}, which would be lost: name another file for the output")
 
 
-def is_within(output: Path, folder: Path) -> bool:
+def is_within(output: Path, folder: str) -> bool:
     """Return whether an output would be in an input folder, which may be read again as a whole."""
-    return folder.is_dir() and output.resolve().is_relative_to(folder.resolve())
+    return Path(folder).is_dir() and output.resolve().is_relative_to(Path(folder).resolve())
 
 
 def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
@@ -192,8 +192,13 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> None:
 def write_json(path: Path | None, content: dict[str, Any]) -> None:
     """Write figures to a JSON file, unless `path` is None."""
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, lambda unfinished: srsly.write_json(unfinished, content))
+        write_whole(path, lambda unfinished: srsly.write_json(unfinished, content))
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` write a file completely, or leave it unchanged; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, write)
 
 
 def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
@@ -214,13 +219,22 @@ class CommandGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments before the command's name."""
-        with reported_errors():
+        with _reported_errors():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Parse the command's arguments and run the command."""
-        _write_utf8()
-        with reported_errors():
+        """Parse the command's arguments and run the command.
+
+        Files and pipes get UTF-8, which our readers expect, unless a user sets PYTHONIOENCODING, and a terminal gets
+        `?` for what it does not know.
+        """
+        output: Any = sys.stdout
+        if "PYTHONIOENCODING" not in os.environ and hasattr(output, "reconfigure"):
+            if output.isatty():
+                output.reconfigure(errors="replace")
+            else:  # file names may be in other encodings: where Python keeps their bytes, they are written as they are
+                output.reconfigure(encoding="utf-8", errors=output.errors)
+        with _reported_errors():
             return super().invoke(ctx)
 
 
@@ -238,20 +252,16 @@ def with_local_ray(args: Sequence[str]) -> list[str]:
     found: list[str] = []
     for k, argument in enumerate(args):
         found.append(argument)
-        if argument == "--ray" and k < end and not (k + 1 < end and _may_be_address(args[k + 1])):
-            found.append("local")
+        if argument == "--ray" and k < end:
+            value = args[k + 1] if k + 1 < end else "-"
+            is_other = value.startswith("-") or os.path.exists(value) or glob.has_magic(value)
+            if is_other and not _RAY_ADDRESS.fullmatch(value):
+                found.append("local")
     return found
 
 
-def _may_be_address(argument: str) -> bool:
-    """Return whether an argument behind `--ray` is its value, be it a right or a wrong one."""
-    if _RAY_ADDRESS.fullmatch(argument):
-        return True
-    return not (argument.startswith("-") or os.path.exists(argument) or glob.has_magic(argument))
-
-
 @contextmanager
-def reported_errors() -> Iterator[None]:
+def _reported_errors() -> Iterator[None]:
     """Report errors that a user can cause as `Error: ...` with exit code 1, and warnings as `Warning: ...`.
 
     Other exceptions are bugs and keep their traceback.
@@ -259,56 +269,31 @@ def reported_errors() -> Iterator[None]:
     # spaCy warns of worker processes that were interrupted together with this one, possibly after everything else.
     warnings.filterwarnings("ignore", message=r"\[W127\]")
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: echo(f"Warning: {message}", err=True)
         try:
             yield
             sys.stdout.flush()
         except _UsageError as error:
-            _fail(_usage_message(error))
+            message = str(error.format_message())
+            if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
+                message += ". Put an argument that begins with a dash after `--`"
+            _fail(message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`.")
         except BrokenPipeError:  # the reader, such as `head`, stopped reading
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
-        except (IncparseError, OSError, UnicodeError) as error:
-            _fail(_message(error))
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            _fail(f"{place}{error.strerror}" if error.strerror else str(error))
+        except (IncparseError, UnicodeError) as error:
+            _fail(str(error))
         except MemoryError:
             _fail("out of memory: use a smaller beam or shorter sentences")
         except KeyboardInterrupt as interrupt:
             warnings.simplefilter("ignore")  # spaCy's, about interrupted worker processes
-            typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
+            echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(130) from None
 
 
-def _write_utf8() -> None:
-    """Write UTF-8 to files and pipes, which our readers expect, and what a terminal does not know as `?`.
-
-    PYTHONIOENCODING is what a user wants.
-    """
-    output: Any = sys.stdout
-    if "PYTHONIOENCODING" in os.environ or not hasattr(output, "reconfigure"):
-        return
-    if output.isatty():
-        output.reconfigure(errors="replace")
-    else:  # file names may be in other encodings: where Python keeps their bytes, they are written as they are
-        output.reconfigure(encoding="utf-8", errors=output.errors)
-
-
 def _fail(message: str) -> None:
-    typer.echo(f"Error: {message}", err=True)
+    echo(f"Error: {message}", err=True)
     raise typer.Exit(1) from None
-
-
-def _usage_message(error: Any) -> str:
-    message = str(error.format_message())
-    if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
-        message += ". Put an argument that begins with a dash after `--`"
-    return message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`."
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"Warning: {message}", err=True)

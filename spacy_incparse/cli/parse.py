@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import srsly
@@ -129,15 +130,9 @@ class ParsedSentence:
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
     """Join lines into paragraphs, which end at blank lines; newlines become spaces."""
-    paragraph: list[str] = []
-    for line in lines:
-        if line and not line.isspace():
-            paragraph.append(line)
-        elif paragraph:
+    for is_blank, paragraph in groupby(lines, lambda line: not line or line.isspace()):
+        if not is_blank:
             yield " ".join(paragraph)
-            paragraph = []
-    if paragraph:
-        yield " ".join(paragraph)
 
 
 def parse_texts(
@@ -151,18 +146,17 @@ def parse_texts(
     from spacy_incparse.documents.live_parsers import deciding_parser, names_from_parsers_on
     from spacy_incparse.documents.storage import anchored_trees
 
-    if nbest is None:
-        for number, doc in enumerate(_stream(nlp, texts, n_process, batch_size), start=1):
-            text = doc.text
-            for found in anchored_trees(doc):
-                best, cut = Parse(found.tree, found.score or 0.0, found.source), text[found.start_char : found.end_char]
-                yield ParsedSentence(number, found.start_char, cut, found.char_starts, found.char_ends, [best])
-        return
+    analyser = None if nbest is None else deciding_parser(nlp)
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the components before it.
-    analyser = deciding_parser(nlp)
-    with nlp.select_pipes(disable=names_from_parsers_on(nlp)):
+    with nullcontext() if analyser is None else nlp.select_pipes(disable=names_from_parsers_on(nlp)):
         for number, doc in enumerate(_stream(nlp, texts, n_process, batch_size), start=1):
             text = doc.text
+            if analyser is None:
+                for found in anchored_trees(doc):
+                    start, best = found.start_char, Parse(found.tree, found.score or 0.0, found.source)
+                    cut = text[start : found.end_char]
+                    yield ParsedSentence(number, start, cut, found.char_starts, found.char_ends, [best])
+                continue
             for sentence in analyser.sentences_of(doc):
                 start = sentence.start_char
                 starts = [offset - start for offset in sentence.char_starts]
@@ -295,35 +289,30 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
 
     if name == "svg":
         yield markup(Picture([row(sentence) for sentence in sentences]), "tree")
-    elif name == "html":  # each tree as soon as it is parsed
+        return
+    if name == "html":  # each tree as soon as it is parsed
         yield from page_pieces((Picture([row(sentence)]) for sentence in sentences), "tree")
-    else:
-        for number, sentence in enumerate(sentences, start=1):
-            if name in _LISTS:
-                candidates = CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
-                yield from LIST_WRITERS["json" if name == "lists" else name](candidates, number)
-            elif name == "json":
-                yield from write_json(number, sentence, is_list, ptb)
-            else:
-                yield from _trees(name, number, sentence, is_list, ptb)
-
-
-def _trees(name: str, number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield trees; in a list, each follows a line that identifies it, a comment in bracket files."""
+        return
     width = shutil.get_terminal_size().columns
-    for rank, parse in enumerate(sentence.parses, start=1):
-        if is_list:
-            yield f"# sent {number} parse {rank} score {parse.score:.6g}"
-        if name == "penn":
-            yield parse.tree.to_string(ptb=ptb)
-        elif name == "pretty":
-            yield parse.tree.to_string(width=width, ptb=ptb) + "\n"
+    for number, sentence in enumerate(sentences, start=1):
+        if name in _LISTS:
+            candidates = CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
+            yield from LIST_WRITERS["json" if name == "lists" else name](candidates, number)
+        elif name == "json":
+            yield json_line(number, sentence, is_list, ptb)
         else:
-            yield (_penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
+            for rank, parse in enumerate(sentence.parses, start=1):
+                if is_list:  # a line that identifies the tree, a comment in bracket files
+                    yield f"# sent {number} parse {rank} score {parse.score:.6g}"
+                if name == "draw":
+                    yield (_penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
+                else:
+                    tree = parse.tree.to_string(width=width if name == "pretty" else None, ptb=ptb)
+                    yield f"{tree}\n" if name == "pretty" else tree
 
 
-def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one object on one line; in a list, "nbest" contains all analyses."""
+def json_line(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> str:
+    """Return one object on one line; in a list, "nbest" contains all analyses."""
 
     def analysis(parse: Parse) -> dict[str, Any]:
         return {
@@ -345,7 +334,7 @@ def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
     }
     if is_list:
         content |= {"temperature": sentence.temperature, "nbest": list(map(analysis, sentence.parses))}
-    yield srsly.json_dumps(content)
+    return srsly.json_dumps(content)
 
 
 def _penn_spelling(tree: Tree) -> Tree:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.cli.repair import find_all_rules, repair
+from spacy_incparse.cli.treebank import find_all_rules, repair
 
 DOCS = Path(__file__).parents[2] / "docs" / "training.md"
 ROW = re.compile(r"\| (\w+) dev \| `(\w+)` \| ([\d,]+) \| .* \| `([0-9a-f]{64})` \|")
