@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.evaluate import evaluate_command, oracle_command, score_command
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.options import Command, CommandGroup
-from spacy_incparse.cli.parse import parse_command
+from spacy_incparse.cli.parse import annotate_command, parse_command
 from spacy_incparse.cli.rerank_train import rerank_train_command
 from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
@@ -21,21 +20,12 @@ from spacy_incparse.cli.treebank import convert_command, repair_command, stats_c
 
 __all__ = ["app", "main"]
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "parse": parse_command,
-    "annotate": annotate_command,
-    "train": train_command,
-    "rerank-train": rerank_train_command,
-    "evaluate": evaluate_command,
-    "score": score_command,
-    "score-trees": score_trees_command,
-    "oracle": oracle_command,
-    "search": search_command,
-    "measures": measures_command,
-    "convert": convert_command,
-    "stats": stats_command,
-    "repair": repair_command,
-}
+_ALL: tuple[Callable[..., None], ...] = (
+    parse_command, annotate_command, train_command, rerank_train_command, evaluate_command, score_command,
+    score_trees_command, oracle_command, search_command, measures_command, convert_command, stats_command,
+    repair_command,
+)  # fmt: skip
+COMMANDS = {command.__name__.removesuffix("_command").replace("_", "-"): command for command in _ALL}
 
 # Plain help pages, like those of spaCy: Typer's boxes would re-wrap the examples.
 app = typer.Typer(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ def evaluate_command(
     options.keep_inputs(output, treebank)
     trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
     nlp, _ = options.open_pipeline(model)
-    evaluation = evaluate_raw(nlp, trees) if raw else evaluate(nlp, trees, gold_tags, with_confidence=calibration)
+    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration)
     echo(evaluation.format())
     settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
     options.write_json(output, settings | evaluation.to_dict())
@@ -92,14 +92,9 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a JSON-serializable dict, described in docs/formats.md."""
         scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
-        counts = {
-            "sents": self.n_sents,
-            "words": self.n_words,
-            "failed": self.n_failed,
-            "relaxed": self.n_relaxed,
-            "words_per_second": round(self.words_per_second, 1),
-        }
-        return counts | scores | ({} if self.confidence is None else {"calibration": self.confidence.to_dict()})
+        counts = {"sents": self.n_sents, "words": self.n_words, "failed": self.n_failed, "relaxed": self.n_relaxed}
+        calibration = {} if self.confidence is None else {"calibration": self.confidence.to_dict()}
+        return counts | {"words_per_second": round(self.words_per_second, 1)} | scores | calibration
 
     def format(self) -> str:
         """Return the figures as text."""
@@ -113,58 +108,43 @@ class Evaluation:
 
 
 def evaluate(
-    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, with_confidence: bool = False
+    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, raw: bool = False, with_confidence: bool = False
 ) -> Evaluation:
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
-    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the model
-    then has no temperature.
+    raw: parse their text, several sentences per text. `with_confidence` takes about ten times as long; the speed is
+    measured without it. Raises IncparseError if the model then has no temperature.
     """
     from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import trees_to_docs
-    from spacy_incparse.pipeline.loading import given
-
-    gold = list(trees_to_docs(trees, nlp.vocab))
-    docs = [_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
-    found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    with given(nlp, found, "doc" if gold_tags else None):
-        parsed, seconds = _timed(nlp, docs, _doc_of_tree(nlp, trees[0], with_tags=gold_tags))
-    confidence = score_confidence(trees, parsed) if with_confidence else None
-    return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)
-
-
-def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:
-    """Parse the text of normalized trees, several sentences per text, and score the trees by characters."""
-    from spacy_incparse.documents.gold import trees_to_docs
-
-    gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=SENTS_PER_TEXT))
-    parsed, seconds = _timed(nlp, [doc.text for doc in gold], trees[0].words[0])
-    return _evaluation(trees, gold, parsed, seconds, raw=True)
-
-
-def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc], float]:
-    """Run the pipeline and measure the time, after one warm-up sentence that triggers lazy loading."""
-    nlp(first)
-    started = time.perf_counter()
-    docs = list(nlp.pipe(inputs))
-    return docs, time.perf_counter() - started
-
-
-def _evaluation(
-    trees: Sequence[Tree], gold: Iterable[Doc], parsed: Sequence[Doc], seconds: float, *, raw: bool
-) -> Evaluation:
     from spacy_incparse.documents.storage import anchored_trees
+    from spacy_incparse.pipeline.loading import given
     from spacy_incparse.pipeline.scorers import placed_trees
 
-    found = [tree for doc in parsed for tree in anchored_trees(doc)]
+    gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=raw, n_sents=SENTS_PER_TEXT if raw else 1))
+    if raw:
+        inputs: list[Any] = [doc.text for doc in gold]
+        first: Any = trees[0].words[0]
+        context: Any = nullcontext()
+    else:
+        first, *inputs = [_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in (trees[0], *trees)]
+        found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
+        context = given(nlp, found, "doc" if gold_tags else None)
+    with context:
+        nlp(first)  # a warm-up sentence that triggers lazy loading
+        started = time.perf_counter()
+        parsed = list(nlp.pipe(inputs))
+        seconds = time.perf_counter() - started
+    results = [tree for doc in parsed for tree in anchored_trees(doc)]
     return Evaluation(
         result=score_texts(map(placed_trees, gold), map(placed_trees, parsed)),
         raw=raw,
         n_sents=len(trees),
         n_words=sum(len(tree.words) for tree in trees),
-        n_failed=sum(tree.source == "flat" for tree in found),
-        n_relaxed=sum(tree.source == "relaxed" for tree in found),
-        words_per_second=sum(len(tree.tree.words) for tree in found) / max(seconds, 1e-9),
+        n_failed=sum(tree.source == "flat" for tree in results),
+        n_relaxed=sum(tree.source == "relaxed" for tree in results),
+        words_per_second=sum(len(tree.tree.words) for tree in results) / max(seconds, 1e-9),
+        confidence=score_confidence(trees, parsed) if with_confidence else None,
     )
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,10 +73,29 @@ def measures_command(
         options.keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
-    table = _measure_table(nlp, parser, sentences, extra, beams, lags, trees)
-    options.write_lines(output, map("\t".join, table))  # a tab cannot be in a word
+    lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
+    header = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
+    for name in extra:  # of the input's columns
+        while name in header:
+            name = f"in_{name}"
+        header.append(name)
+    rows = _rows(nlp, parser, sentences, beams, lags, trees)
+    options.write_lines(output, map("\t".join, chain([header], rows)))  # a tab cannot be in a word
     if output is not None and output.is_file():  # not a device, which gets no settings file
-        settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
+        filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
+        settings = {
+            "program": f"spacy-incparse {__version__}",
+            "stimuli": str(stimuli),
+            "model": model,
+            "meta": {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")},
+            "beams": [
+                {"beam_size": size, "log10_gamma": round(log10(gamma), 6) if gamma else None} for size, gamma in filters
+            ],
+            "settings": parser.config.to_dict(),
+            "columns": list(COLUMNS),
+            "lags": lags,
+            "trees": trees,
+        }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
 
@@ -83,14 +103,10 @@ def _side_file(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
-def _measure_table(
-    nlp: Language, parser: GenerativeParser, sentences: Sequence[Stimulus], extra: Sequence[str], beams: Sequence[int],
-    lags: int, trees: bool,
-) -> Iterator[list[str]]:  # fmt: skip
-    """Yield the header and the rows of the table; `extra` contains the names of the sentences' cells."""
-    lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
-    own = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
-    yield [*own, *_input_names(extra, own)]
+def _rows(
+    nlp: Language, parser: GenerativeParser, sentences: Sequence[Stimulus], beams: Sequence[int], lags: int, trees: bool
+) -> Iterator[list[str]]:
+    """Yield the rows of the table, with the sentences' own cells at the end."""
     for number, sentence in enumerate(sentences, start=1):
         for beam in beams or (None,):
             words = displayed_words(nlp, parser, sentence.text, beam)
@@ -119,16 +135,14 @@ class Displayed:
 def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
     """Measure the tokens of a sentence, and group them into written words, separated by blanks."""
     words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
-    session = parser.start(beam_size=beam)
-    k = 0
+    session, k = parser.start(beam_size=beam), 0
     for token in nlp.make_doc(text):
         if token.is_space:
             continue
         while token.idx >= words[k].end:
             k += 1
-        session = session.push(token.text)
+        session = words[k].session = session.push(token.text)
         words[k].parts.append(session.measures())
-        words[k].session = session
     return [word for word in words if word.parts]
 
 
@@ -145,46 +159,17 @@ def _cell(value: float | None) -> str:
     return "" if value is None else f"{value + 0.0:.{DIGITS}f}".replace("-0.000000", "0.000000")
 
 
-def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
-    """Return the names of the input's columns, with in_ added as often as needed to avoid existing names."""
-    names: list[str] = []
-    for name in extra:
-        while name in own or name in names:
-            name = f"in_{name}"
-        names.append(name)
-    return names
-
-
 def _open(model: str) -> tuple[Language, GenerativeParser]:
     """Return a pipeline, and its last parser that has measures. Raises IncparseError if there is none."""
     from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.pipeline.parser import IncParser
 
     nlp, component = options.open_pipeline(model)
-    parsers = (pipe.decoder.parser for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, IncParser))
-    measuring = (parser for parser in parsers if isinstance(parser, GenerativeParser))
-    parser = next(measuring, component.decoder.parser)
+    parsers = [pipe.decoder.parser for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, IncParser)]
+    parser = next((one for one in parsers if isinstance(one, GenerativeParser)), component.decoder.parser)
     measuring_parser(parser, model)
     assert isinstance(parser, GenerativeParser)  # it also has settings for measures
     return nlp, parser
-
-
-def _settings(
-    nlp: Language, parser: GenerativeParser, model: str, stimuli: Path, beams: Sequence[int]
-) -> dict[str, Any]:
-    filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
-    return {
-        "program": f"spacy-incparse {__version__}",
-        "stimuli": str(stimuli),
-        "model": model,
-        "meta": {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")},
-        "beams": [
-            {"beam_size": beam_size, "log10_gamma": round(log10(gamma), 6) if gamma else None}
-            for beam_size, gamma in filters
-        ],
-        "settings": parser.config.to_dict(),
-        "columns": list(COLUMNS),
-    }
 
 
 TEXT = "text"  # the column of a .tsv with the sentences
@@ -241,21 +226,18 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
             continue
         row = quotes.split(line)
         if len(row) != len(header):
-            hint = _hint(line, lines[number - 2], len(row) - len(header))
+            hint, n_more = "", len(row) - len(header)
+            if (line.count('"') % 2) or (lines[number - 2].count('"') % 2):
+                hint = "; a cell in quotes must end on the same line"
+            elif n_more == 1:
+                hint = "; if R wrote the table, pass row.names = FALSE there, and no cell may have a tab in it"
+            elif n_more > 0:
+                hint = "; no cell may have a tab in it"
             raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns{hint}")
         if not row[place].strip():
             raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: add a sentence, or delete the row")
         stimuli.append(Stimulus(row[place], row))
     return stimuli, header
-
-
-def _hint(line: str, line_before: str, n_more: int) -> str:
-    """Return what may be wrong with a line that has more cells than the header, or fewer, or one in two lines."""
-    if (line.count('"') % 2) or (line_before.count('"') % 2):
-        return "; a cell in quotes must end on the same line"
-    if n_more == 1:
-        return "; if R wrote the table, pass row.names = FALSE there, and no cell may have a tab in it"
-    return "; no cell may have a tab in it" if n_more > 0 else ""
 
 
 @dataclass(frozen=True)
@@ -277,16 +259,15 @@ class _Quotes:
 
     def split(self, line: str) -> tuple[str, ...]:
         """Return the cells of a line without the table's quotes."""
-        return tuple(map(self._stripped, line.split("\t")))
-
-    def _stripped(self, cell: str) -> str:
-        inside = cell[1:-1]
-        if len(cell) < 2 or not cell[0] == cell[-1] == '"':
-            return cell
-        if self.all_cells:
-            return re.sub(r'["\\]"', '"', inside)
-        is_tables = _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas))
-        return inside.replace('""', '"') if is_tables else cell
+        cells = []
+        for cell in line.split("\t"):
+            inside = cell[1:-1]
+            if self.all_cells and len(cell) > 1 and cell[0] == cell[-1] == '"':
+                cell = re.sub(r'["\\]"', '"', inside)
+            elif _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas)):
+                cell = inside.replace('""', '"')
+            cells.append(cell)
+        return tuple(cells)
 
 
 def _is_wrapped(cell: str) -> bool:

@@ -106,15 +106,13 @@ def _settings(
         echo(f"{', '.join(unweighted)} cannot weigh the {left_out} score: all losses learn without it")
     elif with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
-    settings: dict[str, Any] = {"loss": _one_or_all(names), "scores": scores, "n": n, "choose": choose and str(choose)}
+    loss = names if len(names) > 1 else names[0]
+    settings: dict[str, Any] = {"loss": loss, "scores": scores, "n": n, "choose": choose and str(choose)}
     if families:
-        settings["families"] = _one_or_all([[name for name in names.split(",") if name] for names in families])
+        choices = [[name for name in names.split(",") if name] for names in families]
+        settings["families"] = choices if len(choices) > 1 else choices[0]
     check_reranking(settings)
     return settings
-
-
-def _one_or_all(values: list[Any]) -> Any:
-    return values[0] if len(values) == 1 else values
 
 
 def parser_recipe(nlp: Language, parser: TreePipe, passes: int | None = None) -> ParserRecipe:
@@ -157,11 +155,11 @@ def _make_lists(
     try:
         for report in make_lists(trees, recipe, work, **made, n_process=n_process):
             n_done += 1
-            line = f"  fold {report.number}: {report.n_sentences:,} sentences, "
+            what = "finished before"
             if report.seconds:
-                line += f"{report.mean_length:.1f} trees each, parser F {100 * report.f:.2f}, "
-                line += f"best trees {100 * report.oracle_f:.2f}, {report.seconds:.0f} seconds"
-            echo(line if report.seconds else f"{line}finished before")
+                what = f"{report.mean_length:.1f} trees each, parser F {100 * report.f:.2f}, "
+                what += f"best trees {100 * report.oracle_f:.2f}, {report.seconds:.0f} seconds"
+            echo(f"  fold {report.number}: {report.n_sentences:,} sentences, {what}")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{n_done} folds are finished, the same command continues after them") from None
 

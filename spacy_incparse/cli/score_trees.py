@@ -22,7 +22,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.parsing.parse import Parse, ScoredMove, ScoredRule, TreeScore, Violation
+    from spacy_incparse.parsing.parse import Parse, TreeScore, Violation
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
@@ -61,10 +61,14 @@ def score_trees_command(
     log = SkipLog() if skip_bad else None
     numbered = _read_numbered(trees, log, no_tags=no_tags)
     nlp, parser = options.open_pipeline(model)
-    scored = iter(_with_progress(score_trees(nlp, parser, numbered, gold_tags=tags == "gold"), output))
+    scored = _with_progress(score_trees(nlp, parser, numbered, gold_tags=tags == "gold"), output)
     first = list(islice(scored, 1))  # so that its errors are reported before anything is written
-    table = _objects if format_ == "json" else _derivation_table if derivation else _tree_table
-    options.write_lines(output, table(chain(first, scored), derivation))
+    everything = chain(first, scored)
+    if format_ == "json":
+        options.write_lines(output, (srsly.json_dumps(_object(item, derivation)) for item in everything))
+    else:
+        rows = _derivation_rows(everything) if derivation else _tree_rows(everything)
+        options.write_lines(output, ("\t".join(map(str, row)) for row in rows))
     if log:
         echo(str(log), err=True)
 
@@ -139,82 +143,75 @@ def _with_progress(scored: Iterable[ScoredTree], output: Path | None) -> Iterato
             progress.update()
 
 
-def _tree_table(scored: Iterator[ScoredTree], _: bool) -> Iterator[str]:
-    yield "\t".join(COLUMNS)
+def _tree_rows(scored: Iterator[ScoredTree]) -> Iterator[Sequence[object]]:
+    yield COLUMNS
     for item in scored:
         best = item.best.score if item.best else None
-        cells = [
+        yield (
             item.number, len(item.tree.words), _cell(item.score), _cell(item.per_word), _yes(not item.missing),
             _cell(best), _yes(item.is_best), item.missing,
-        ]  # fmt: skip
-        yield "\t".join(map(str, cells))
+        )  # fmt: skip
 
 
-def _derivation_table(scored: Iterator[ScoredTree], _: bool) -> Iterator[str]:
-    """Yield the lines of the table that fits the first tree: a parser's trees all have moves, or all have rules."""
+def _derivation_rows(scored: Iterator[ScoredTree]) -> Iterator[Sequence[object]]:
+    """Yield the rows of the table that fits the first tree: a parser's trees all have moves, or all have rules."""
     waiting = []
     for item in scored:
         waiting.append(item)
         if item.scored is not None:
             break
     has_rules = any(item.scored and item.scored.rules for item in waiting)
-    yield "\t".join(RULE_COLUMNS if has_rules else MOVE_COLUMNS)
+    yield RULE_COLUMNS if has_rules else MOVE_COLUMNS
     for item in chain(waiting, scored):
         if item.scored is None:
             continue
         for step in item.scored.rules if has_rules else ():
-            cells = [item.number, step.start + 1, step.end, step.rule, _cell(step.score), _what(step.violation)]
-            yield "\t".join(map(str, cells))
+            yield item.number, step.start + 1, step.end, step.rule, _cell(step.score), _what(step.violation)
         for number, move in enumerate(() if has_rules else item.scored.moves, start=1):
-            cells = [
+            yield (
                 item.number, number, move.word or "", move.tag or "", " ".join(move.closings), " ".join(move.chain),
                 _cell(move.closing_score), _cell(move.chain_score), _cell(move.score), _what(move.violation),
-            ]  # fmt: skip
-            yield "\t".join(map(str, cells))
+            )  # fmt: skip
 
 
-def _objects(scored: Iterator[ScoredTree], with_moves: bool) -> Iterator[str]:
-    for item in scored:
-        content: dict[str, Any] = {
-            "number": item.number,
-            "tree": str(item.scored.tree if item.scored else item.tree),
-            "words": len(item.tree.words),
-            "score": item.score,
-            "per_word": item.per_word,
-            "derived": not item.missing,
-            "missing": item.missing,
-            "is_best": item.is_best,
-            "best": None,
-        }
-        if item.best is not None:
-            content["best"] = {"tree": str(item.best.tree), "score": item.best.score, "source": item.best.source}
-        if with_moves and item.scored and item.scored.rules:
-            content["rules"] = [_rule(rule) for rule in item.scored.rules]
-        elif with_moves:
-            content["moves"] = [_move(move) for move in (item.scored.moves if item.scored else ())]
-        yield srsly.json_dumps(content)
-
-
-def _move(move: ScoredMove) -> dict[str, Any]:
-    return {
-        "text": move.word,
-        "tag": move.tag,
-        "closings": list(move.closings),
-        "chain": list(move.chain),
-        "closing_score": move.closing_score,
-        "chain_score": move.chain_score,
-        "missing": move.violation._asdict() if move.violation else None,
+def _object(item: ScoredTree, with_moves: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "number": item.number,
+        "tree": str(item.scored.tree if item.scored else item.tree),
+        "words": len(item.tree.words),
+        "score": item.score,
+        "per_word": item.per_word,
+        "derived": not item.missing,
+        "missing": item.missing,
+        "is_best": item.is_best,
+        "best": None,
     }
+    if item.best is not None:
+        content["best"] = {"tree": str(item.best.tree), "score": item.best.score, "source": item.best.source}
+    if with_moves and item.scored and item.scored.rules:
+        content["rules"] = [
+            {"start": rule.start + 1, "end": rule.end, "rule": rule.rule, "score": rule.score}
+            | _missing(rule.violation)
+            for rule in item.scored.rules
+        ]
+    elif with_moves:
+        content["moves"] = [
+            {
+                "text": move.word,
+                "tag": move.tag,
+                "closings": list(move.closings),
+                "chain": list(move.chain),
+                "closing_score": move.closing_score,
+                "chain_score": move.chain_score,
+                **_missing(move.violation),
+            }
+            for move in (item.scored.moves if item.scored else ())
+        ]
+    return content
 
 
-def _rule(rule: ScoredRule) -> dict[str, Any]:
-    return {
-        "start": rule.start + 1,
-        "end": rule.end,
-        "rule": rule.rule,
-        "score": rule.score,
-        "missing": rule.violation._asdict() if rule.violation else None,
-    }
+def _missing(violation: Violation | None) -> dict[str, Any]:
+    return {"missing": violation._asdict() if violation else None}
 
 
 def _cell(score: float | None) -> str:

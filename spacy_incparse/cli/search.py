@@ -76,20 +76,15 @@ def search_command(
     files = [file for path in sources for file in _expand(path)]
     width, names = shutil.get_terminal_size().columns, max(len(path.name) for path in files) if len(files) > 1 else 0
     writers: dict[str, HitWriter] = {
-        "kwic": Kwic(width, context, names),
-        "tree": TreeHits(width),
-        "json": write_json,
+        "kwic": partial(kwic, width, context, names),
+        "tree": partial(tree_lines, width),
+        "json": json_line,
     }
     search = FileSearch(
         compiled, None if count or by_label else writers[format_ or "kwic"], by_label, raw_labels, every, limit,
         normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
     )  # fmt: skip
-    _print(search, files, n_process)
-
-
-def _print(search: FileSearch, files: Sequence[Path], n_process: int) -> None:
-    """Print hits, or else counts."""
-    labels, count, skipped, n_left = Counter[str](), 0, SkipLog(), search.limit
+    labels, n_found, skipped, n_left = Counter[str](), 0, SkipLog(), limit
     is_shown = search.writer is None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
         for result in search.results(files, n_process):
@@ -97,14 +92,14 @@ def _print(search: FileSearch, files: Sequence[Path], n_process: int) -> None:
                 print(line)  # not echo, which flushes every line: there may be many hits
                 n_left = None if n_left is None else n_left - 1
             labels.update(result.labels)
-            count += result.count
+            n_found += result.count
             skipped.update(result.skipped)
             progress.update(result.is_file)
             if n_left == 0:
                 break
     if search.writer is None:
-        echo("\n".join(label_table(labels)) if search.by_label else count)
-    if search.skip_bad:
+        echo("\n".join(label_table(labels)) if by_label else n_found)
+    if skip_bad:
         echo(str(skipped), err=True)
 
 
@@ -139,13 +134,21 @@ def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Fores
     forest, reader, places, number = Forest(symbols=symbols), BracketReader(symbols), list[int](), 0
     for line_number, line in enumerate(read_text(path).split("\n"), start=1):
         for brackets in _brackets(line) if line.strip() else ():
-            what = _NO_TREES if brackets is None else _added(brackets, forest, reader)
-            if not what:
+            try:
+                if brackets is None:
+                    raise TreebankError(path, line_number, 1, _NO_TREES)
+                n_before = len(forest)
+                if reader.read(brackets.encode(), forest) < 0 or len(forest) != n_before + 1:
+                    try:
+                        forest.add(Tree.from_string(brackets))  # it has a message for each mistake
+                    except TreebankError as error:
+                        what = f"a tree of this line is damaged: {error.what}"
+                        raise TreebankError(path, line_number, 1, what) from None
                 places.append(number)
-            elif skip_bad is None:
-                raise TreebankError(path, line_number, 1, what)
-            else:
-                skip_bad.add(TreebankError(path, line_number, 1, what), is_tree=True)
+            except TreebankError as error:
+                if skip_bad is None:
+                    raise
+                skip_bad.add(error, is_tree=True)
             number += 1
     forest.places = places
     return forest
@@ -159,17 +162,6 @@ def _brackets(line: str) -> Sequence[str | None]:
     except (ValueError, TypeError, KeyError, RecursionError):
         return [None]
     return [one if isinstance(one, str) else None for one in found]
-
-
-def _added(brackets: str, forest: Forest, reader: BracketReader) -> str:
-    """Add a tree to a forest; return what is wrong with it, or ""."""
-    n_before = len(forest)
-    if reader.read(brackets.encode(), forest) < 0 or len(forest) != n_before + 1:
-        try:
-            forest.add(Tree.from_string(brackets))  # it has a message for each mistake
-        except TreebankError as error:
-            return f"a tree of this line is damaged: {error.what}"
-    return ""
 
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:
@@ -217,27 +209,23 @@ class FileSearch:
     def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
         skipped, symbols = SkipLog() if self.skip_bad else None, Symbols()
         for path in files:
-            for name, forest in self._forests(path, symbols, skipped):
-                yield self._result(name, forest)
+            if path.suffix == DOCBIN:
+                yield self._result(path, _stored_trees(path, symbols))
+            elif path.suffix == PARQUET:
+                trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
+                forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+                if forest is None:
+                    raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
+                yield self._result(path, forest)
+            elif path.name.endswith(JSON_LINES):
+                yield self._result(path, _json_trees(path, symbols, skipped))
+            else:
+                found = read_forests(
+                    [path], symbols=symbols, normalized=self.normalized, skip_bad=skipped, tags=self.tags
+                )
+                yield from (self._result(name, forest) for name, forest in found)
         if skipped is not None:
             yield FileResult(skipped=skipped)
-
-    def _forests(self, path: Path, symbols: Symbols, skipped: SkipLog | None) -> Iterator[tuple[Path, Forest]]:
-        """Yield a file with its trees: from a bracket file, unchanged or normalized; from the others, as stored."""
-        if path.suffix == DOCBIN:
-            yield path, _stored_trees(path, symbols)
-        elif path.suffix == PARQUET:
-            trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
-            forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
-            if forest is None:
-                raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
-            yield path, forest
-        elif path.name.endswith(JSON_LINES):
-            yield path, _json_trees(path, symbols, skipped)
-        else:
-            yield from read_forests(
-                [path], symbols=symbols, normalized=self.normalized, skip_bad=skipped, tags=self.tags
-            )
 
     def _result(self, path: Path, forest: Forest) -> FileResult:
         if self.writer is not None:
@@ -270,47 +258,39 @@ HitWriter = Callable[[Path, Match], str]
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is
 
 
-@dataclass(frozen=True)
-class Kwic:
-    """Keyword in context: a line with the number of the tree, the words before the match, the match, and the rest.
+def kwic(width: int, n_words: int | None, names: int, path: Path, match: Match) -> str:
+    """Return a match as keyword in context: the number of the tree, the words before the match, the match, the rest.
 
     width: the width of a line; with `n_words`, the context has this many words on either side, whatever the width.
     names: the number of characters for file names; 0: do not show them.
     """
-
-    width: int
-    n_words: int | None = None
-    names: int = 0
-
-    def __call__(self, path: Path, match: Match) -> str:
-        """Return the line."""
-        place = f"{path.name}:{match.number + 1}" if self.names else f"{match.number + 1}"
-        place = f"{place:<{self.names + 6}}"
-        before, middle, behind = _texts(match)
-        if self.n_words is not None:
-            left = before[max(len(before) - self.n_words, 0) :]
-            return " ".join([place, *left, middle, *behind[: self.n_words]])
-        room = max(self.width - len(place) - 3, 4 * _LEAST)
-        before_width = room // 3
-        middle = _shortened(middle, room - before_width - _LEAST)
-        left_text = " ".join(_fitting(before[::-1], before_width)[::-1])
-        right = _fitting(behind, room - before_width - columns(middle))
-        return f"{place} {' ' * (before_width - columns(left_text))}{left_text} {middle} {' '.join(right)}".rstrip()
-
-
-@dataclass(frozen=True)
-class TreeHits:
-    """The matched trees on indented lines, each after a comment with its position and the named nodes."""
-
-    width: int
-
-    def __call__(self, path: Path, match: Match) -> str:
-        """Return the comment, the tree and an empty line."""
-        named = "".join(f"  {name}={node}" for name, node in match.groups.items())
-        return f"# {path.name}:{match.number + 1}{named}\n{match.node.to_string(width=self.width)}\n"
+    place = f"{path.name}:{match.number + 1}" if names else f"{match.number + 1}"
+    place = f"{place:<{names + 6}}"
+    node = match.node  # without traces around it
+    before, behind = _words(node, 0, node.start), _words(node, node.end, len(node.arrays.words))
+    inside = _words(node, node.start, node.end) or list(node.words)
+    middle = f"[{' '.join(inside if match.is_word else [node.label, *inside])}]"
+    if n_words is not None:
+        return " ".join([place, *before[max(len(before) - n_words, 0) :], middle, *behind[:n_words]])
+    room = max(width - len(place) - 3, 4 * _LEAST)
+    before_width = room // 3
+    most = room - before_width - _LEAST
+    if columns(middle) > most:  # dots in place of words in the middle
+        half, words = (most - 5) // 2, middle.split(" ")
+        begin, end = " ".join(_fitting(words, half)), " ".join(_fitting(words[::-1], half)[::-1])
+        middle = f"{begin or middle[:half]} ... {end or middle[-half:]}"
+    left = " ".join(_fitting(before[::-1], before_width)[::-1])
+    right = " ".join(_fitting(behind, room - before_width - columns(middle)))
+    return f"{place} {' ' * (before_width - columns(left))}{left} {middle} {right}".rstrip()
 
 
-def write_json(path: Path, match: Match) -> str:
+def tree_lines(width: int, path: Path, match: Match) -> str:
+    """Return a comment with the position and the named nodes, the tree on indented lines, and an empty line."""
+    named = "".join(f"  {name}={node}" for name, node in match.groups.items())
+    return f"# {path.name}:{match.number + 1}{named}\n{match.node.to_string(width=width)}\n"
+
+
+def json_line(path: Path, match: Match) -> str:
     """Return a match as a JSON object on one line."""
     content = {"file": str(path), "number": match.number + 1, **_described(match.node), "is_word": match.is_word}
     content["groups"] = {name: _described(node) for name, node in match.groups.items()}
@@ -327,21 +307,8 @@ def label_table(counts: Counter[str]) -> Iterator[str]:
 
 
 def _described(node: Tree) -> dict[str, object]:
-    return {
-        "label": node.label,
-        "start": node.start,
-        "end": node.end,
-        "text": " ".join(_words(node, node.start, node.end)),
-        "tree": str(node),
-    }
-
-
-def _texts(match: Match) -> tuple[list[str], str, list[str]]:
-    """Return the words before the match, the match in brackets, and the words after it, without traces around it."""
-    node = match.node
-    inside = _words(node, node.start, node.end) or list(node.words)
-    middle = " ".join(inside if match.is_word else [node.label, *inside])
-    return _words(node, 0, node.start), f"[{middle}]", _words(node, node.end, len(node.arrays.words))
+    text = " ".join(_words(node, node.start, node.end))
+    return {"label": node.label, "start": node.start, "end": node.end, "text": text, "tree": str(node)}
 
 
 def _words(node: Tree, start: int, end: int) -> list[str]:
@@ -349,15 +316,6 @@ def _words(node: Tree, start: int, end: int) -> list[str]:
     arrays = node.arrays
     places = zip(arrays.words[start:end], arrays.leaves[start:end], strict=True)
     return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
-
-
-def _shortened(text: str, width: int) -> str:
-    """Return the text shortened to this width, with dots in place of words in the middle."""
-    if columns(text) <= width:
-        return text
-    half, words = (width - 5) // 2, text.split(" ")
-    begin, end = " ".join(_fitting(words, half)), " ".join(_fitting(words[::-1], half)[::-1])
-    return f"{begin or text[:half]} ... {end or text[-half:]}"
 
 
 def _fitting(words: list[str], width: int) -> list[str]:

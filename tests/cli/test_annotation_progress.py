@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from spacy_incparse.cli.annotate import AnnotationProgress
+from spacy_incparse.cli.parse import AnnotationProgress
 from spacy_incparse.corpora.records import Counts, ShardRecord
 
 

@@ -139,7 +139,7 @@ def test_interrupt_gives_a_short_message_and_130(run, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spacy_incparse.cli.stats.open_treebank", interrupted)
+    monkeypatch.setattr("spacy_incparse.cli.options.open_treebank", interrupted)
     result = run("stats", "x.mrg")
     assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
 
@@ -148,7 +148,7 @@ def test_mistakes_of_ours_keep_their_traceback(monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("spacy_incparse.cli.stats.open_treebank", broken)
+    monkeypatch.setattr("spacy_incparse.cli.options.open_treebank", broken)
     assert isinstance(CliRunner().invoke(app, ["stats", "x.mrg"]).exception, RuntimeError)
 
 
