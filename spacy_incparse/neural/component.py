@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
-from thinc.api import Config, Model, Ops, set_dropout_rate
+from thinc.api import Config, Model, set_dropout_rate
 
-from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.documents.gold import gold_sentences
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.neural.brackets import Chain, chain_brackets
 from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Session
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
@@ -33,11 +30,9 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.neural.losses import Loss
-    from spacy_incparse.neural.network import Rows, SpanScores
+    from spacy_incparse.neural.brackets import Chain
     from spacy_incparse.neural.span_parser import SpanParser
-    from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer
-
+    from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer, Rows, SpanScores
 
 DEFAULT_MODEL = """
 [model]
@@ -86,7 +81,7 @@ def make_incparse_neural(
     tags: "own" shows the model's tags in the trees; "doc" token.tag_ where there is one, but the model does not see it.
     search: settings of `SpanSearch`.
     heads: "en", "any", or the path of a table; None: that of the language.
-    loss: "crf", "max-margin" or "local", see `neural/losses.py`; only used in training.
+    loss: "crf", "max-margin" or "local", see `neural/brackets.py`; only used in training.
     tag_weight: the weight of the tags' loss in training.
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
@@ -161,15 +156,16 @@ class IncNeural(TreePipe):
                     f"the component {self.name!r} has no weights yet: load a whole pipeline with spacy.load(path), or "
                     f"train it (`spacy-incparse train --config neural`, or nlp.initialize() and `spacy train`)"
                 )
-            scorer = ModelScorer(self.model)
-            chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
-            heads = HeadRules.from_dict(self.cfg["heads"])
+            scorer, heads = ModelScorer(self.model), HeadRules.from_dict(self.cfg["heads"])
             fitted = {"temperature": self.cfg["temperature"], "score_tolerance": score_tolerance(self.model)}
-            parser = SpanParser(scorer, chains, self.cfg["tags"], heads, **fitted)
-            self._decoder = NeuralDecoder(
-                parser, scorer, self._search, self.nbest, self.maker, max_length=self.max_length
-            )
+            parser = SpanParser(scorer, self._chains, self.cfg["tags"], heads, **fitted)
+            settings = self._search, self.nbest, self.maker
+            self._decoder = NeuralDecoder(parser, scorer, *settings, max_length=self.max_length)
         return self._decoder
+
+    @property
+    def _chains(self) -> list[Chain]:
+        return [tuple(chain) for chain in self.cfg["chains"]]
 
     @property
     def weights_id(self) -> str:
@@ -188,7 +184,6 @@ class IncNeural(TreePipe):
         All Docs go through the layer of word vectors together. Raises IncparseError if a Doc has lost those that
         another component computed.
         """
-
         from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
 
         by_doc = super().sentences_by_doc(docs)
@@ -213,7 +208,6 @@ class IncNeural(TreePipe):
 
     def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
         """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
-
         from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
 
         if doc not in self._vectors:
@@ -248,7 +242,7 @@ class IncNeural(TreePipe):
         self._set_temperature(None)
 
     def _add_outputs(self, chains: Iterable[Chain], tags: Iterable[str]) -> None:
-        from spacy_incparse.neural.network import grow_outputs
+        from spacy_incparse.neural.span_scorer import grow_outputs
 
         known_chains, known_tags = self.cfg["chains"], self.cfg["tags"]
         known_chains += [list(chain) for chain in chains if list(chain) not in known_chains]
@@ -273,10 +267,8 @@ class IncNeural(TreePipe):
 
         Raises IncparseError if no example has a tree with a phrase.
         """
-
         from spacy_incparse.neural.brackets import chains_of
-        from spacy_incparse.neural.network import set_outputs
-        from spacy_incparse.neural.span_scorer import CutDocs
+        from spacy_incparse.neural.span_scorer import CutDocs, set_outputs
 
         if labels is None:
             trees = gold_trees(get_examples())
@@ -316,7 +308,7 @@ class IncNeural(TreePipe):
         self._forget()
         set_dropout_rate(self.model, drop)
         # Without a tree there are still Docs: other components may share the layer, and it waits for all gradients.
-        scores, backprop = self._begin_update(gold_batch(examples, self.max_length).docs)
+        scores, backprop = self._begin_update(gold_batch(examples, self.max_length)[0])
         loss, gradient = self.get_loss(examples, scores)
         backprop(gradient)
         if sgd not in (None, False):
@@ -339,18 +331,18 @@ class IncNeural(TreePipe):
 
     def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
         """Return the loss of the model's scores for a batch, and its derivatives by them."""
-        from spacy_incparse.neural.losses import LOSSES
+        from spacy_incparse.neural.brackets import LOSSES, total_loss
 
-        trees = gold_batch(examples, self.max_length).trees
-        chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
-        return NeuralLoss(LOSSES[self.loss], chains, self.cfg["tags"], self.tag_weight)(trees, scores, self.model.ops)
+        _, trees = gold_batch(examples, self.max_length)
+        outputs = self._chains, self.cfg["tags"], self.tag_weight
+        return total_loss(trees, scores, self.model.ops, LOSSES[self.loss], *outputs)
 
     def finish_update(self, sgd: Any) -> None:
         """Update the weights with the gradients since the last call."""
-        from spacy_incparse.neural.span_scorer import own_layers
+        from spacy_incparse.neural.span_scorer import layers_without
 
         faster: Any = partial(sgd, lr_scale=self.learn_rate_scale)
-        for layer in own_layers(self.model):
+        for layer in layers_without(self.model, "tok2vec"):
             layer.finish_update(faster)
         self.model.get_ref("tok2vec").finish_update(sgd)
         self._forget()
@@ -454,17 +446,8 @@ def tokens_of(doc: Doc, sentence: Sentence) -> Sequence[int] | None:
     return found if all(is_word) else None
 
 
-@dataclass(frozen=True)
-class GoldBatch:
-    """Whole Docs with the tokens of their gold sentences, and the gold trees in the same order."""
-
-    docs: CutDocs
-    trees: list[Tree]
-
-
-def gold_batch(examples: Iterable[Example], max_length: int) -> GoldBatch:
-    """Return the gold trees of examples with at most `max_length` words."""
-
+def gold_batch(examples: Iterable[Example], max_length: int) -> tuple[CutDocs, list[Tree]]:
+    """Return whole Docs with the tokens of their gold sentences, and the gold trees, of at most `max_length` words."""
     from spacy_incparse.neural.span_scorer import CutDocs
 
     docs, cuts, trees = [], [], []
@@ -477,52 +460,4 @@ def gold_batch(examples: Iterable[Example], max_length: int) -> GoldBatch:
         docs.append(doc)
         cuts.append([words[first : first + len(tree.words)] for first, tree in found])
         trees += [tree for _, tree in found]
-    return GoldBatch(CutDocs(docs, cuts), trees)
-
-
-class NeuralLoss:
-    """The loss of span scores and tag scores.
-
-    chains, tags: the labels, by number. A gold bracket or tag that is not among them is left out. tag_weight: of the
-    tags' log loss; 0: tags are not learned.
-    """
-
-    def __init__(self, loss: Loss, chains: Sequence[Chain], tags: Sequence[str], tag_weight: float):
-        self._loss, self._tag_weight = loss, tag_weight
-        self._chains = {chain: number for number, chain in enumerate(chains)}
-        self._tags = {tag: number for number, tag in enumerate(tags)}
-
-    def __call__(self, trees: Sequence[Tree], scores: SpanScores, ops: Ops) -> tuple[float, SpanScores]:
-        """Return the sum of the losses of sentences, and its derivatives by the scores."""
-
-        from spacy_incparse.neural.network import SpanScores
-
-        labels = ops.to_numpy(scores.labels)
-        gradient: Any = np.zeros_like(labels)
-        total, first = 0.0, 0
-        for tree in trees:
-            n_words = len(tree.words)
-            rows = slice(first, first + n_words * (n_words + 1) // 2)
-            loss, gradient[rows] = self._loss(labels[rows], n_words, self._gold_rows(tree))
-            total, first = total + loss, rows.stop
-        of_tags: Any
-        tag_loss, of_tags = self._of_tags(trees, ops.to_numpy(scores.tags))
-        return total + tag_loss, SpanScores(ops.asarray2f(gradient), ops.asarray2f(of_tags), scores.lengths)
-
-    def _gold_rows(self, tree: Tree) -> np.ndarray:
-        rows = [
-            (span_number(start, end), self._chains[chain])
-            for start, end, chain in chain_brackets(tree.arrays)
-            if chain in self._chains
-        ]
-        return np.array(rows, np.int64).reshape(-1, 2)
-
-    def _of_tags(self, trees: Sequence[Tree], scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the log loss of tags and its derivatives."""
-        gold = np.array([self._tags.get(tag, -1) for tree in trees for tag in tree.tags], np.int64)
-        words = np.flatnonzero(gold >= 0)
-        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        gradient = np.exp(logs)
-        gradient[words, gold[words]] -= 1
-        gradient[gold < 0] = 0
-        return -self._tag_weight * float(logs[words, gold[words]].sum()), gradient * np.float32(self._tag_weight)
+    return CutDocs(docs, cuts), trees

@@ -24,7 +24,18 @@ from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.settings import MOST, check_number, check_range
 
 _ACTIVATIONS = ("relu", "gelu", "gelu_new")  # of spacy-curated-transformers
+_SIZES = (
+    "hidden_size",
+    "intermediate_size",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "type_vocab_size",
+    "vocab_size",
+)
+_SHARES = ("attention_probs_dropout_prob", "hidden_dropout_prob", "layer_norm_eps")
+_RENAMED = {"hidden_size": "hidden_width", "intermediate_size": "intermediate_width", "pad_token_id": "padding_idx"}
 _SPECIAL = {"unk_piece": "unk_token", "bos_piece": "cls_token", "eos_piece": "sep_token"}  # there and in files
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NUMBERS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32}
 Loader = Callable[..., Any]
 """A callback that initializes a thinc model: it takes the model and samples, and returns the model."""
@@ -55,11 +66,12 @@ def _load_pieces(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:
     from curated_tokenizers import WordPieceProcessor
 
     settings = _piece_settings(folder)
-    special = {name: _piece(settings.get(key, model.attrs[name])) for name, key in _SPECIAL.items()}
-    pieces = _pieces(folder, special)
+    # A special token is published as a string, or as an object with its content.
+    tokens = {name: settings.get(key, model.attrs[name]) for name, key in _SPECIAL.items()}
+    special = {name: token.get("content") if isinstance(token, dict) else token for name, token in tokens.items()}
     lowercase, strip_accents = settings["do_lower_case"], settings["strip_accents"]
     strip_accents = lowercase if strip_accents is None else strip_accents
-    processor = WordPieceProcessor(pieces)
+    processor = WordPieceProcessor(_pieces(folder, special))
     model.attrs.update(special, wordpiece_processor=processor, lowercase=lowercase, strip_accents=strip_accents)
     return model
 
@@ -86,35 +98,25 @@ def encoder_sizes(path: str | Path) -> dict[str, Any]:
             f"{folder}: the encoder's type is {config.get('model_type')!r}; 'bert' is read from a folder. For others, "
             f"change configs/neural_transformer.cfg as the documentation of spacy-curated-transformers shows"
         )
-    names = {"hidden_size": "hidden_width", "intermediate_size": "intermediate_width", "pad_token_id": "padding_idx"}
-    same = (
-        *("vocab_size", "num_attention_heads", "num_hidden_layers", "type_vocab_size", "max_position_embeddings"),
-        *("layer_norm_eps", "hidden_act", "attention_probs_dropout_prob", "hidden_dropout_prob"),
-    )
     try:
-        sizes = {names.get(name, name): config[name] for name in (*names, *same)}
-        _check_sizes(config)
+        for name in _SIZES:
+            check_number(name, config[name], 1, MOST)
+        check_number("pad_token_id", config["pad_token_id"], 0, config["vocab_size"] - 1)
+        check_number("max_position_embeddings", config["max_position_embeddings"], 3, MOST)  # a piece and two markers
+        for name in _SHARES:
+            check_range(name, config[name], 0, 1)
+        if config["hidden_act"] not in _ACTIVATIONS:
+            raise ConfigError(f"hidden_act is {config['hidden_act']!r}: it must be one of {', '.join(_ACTIVATIONS)}")
+        width, n_heads = config["hidden_size"], config["num_attention_heads"]
+        if width % n_heads:
+            raise ConfigError(f"hidden_size is {width}: it must be a multiple of num_attention_heads, {n_heads}")
     except KeyError as error:
         raise ModelError(f"{folder / 'config.json'}: the setting {error} is missing") from None
     except ConfigError as error:
         raise ModelError(f"{folder / 'config.json'}: {error}") from None
+    names = (*_SIZES, "pad_token_id", "max_position_embeddings", *_SHARES, "hidden_act")
+    sizes = {_RENAMED.get(name, name): config[name] for name in names}
     return sizes | {"model_max_length": config["max_position_embeddings"]}
-
-
-def _check_sizes(config: Mapping[str, Any]) -> None:
-    """Raise ConfigError for a setting that an encoder cannot have."""
-    for name in ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "type_vocab_size"):
-        check_number(name, config[name], 1, MOST)
-    check_number("vocab_size", config["vocab_size"], 1, MOST)
-    check_number("pad_token_id", config["pad_token_id"], 0, config["vocab_size"] - 1)
-    check_number("max_position_embeddings", config["max_position_embeddings"], 3, MOST)  # a piece and two markers
-    for name in ("attention_probs_dropout_prob", "hidden_dropout_prob", "layer_norm_eps"):
-        check_range(name, config[name], 0, 1)
-    if config["hidden_act"] not in _ACTIVATIONS:
-        raise ConfigError(f"hidden_act is {config['hidden_act']!r}: it must be one of {', '.join(_ACTIVATIONS)}")
-    width, n_heads = config["hidden_size"], config["num_attention_heads"]
-    if width % n_heads:
-        raise ConfigError(f"hidden_size is {width}: it must be a multiple of num_attention_heads, {n_heads}")
 
 
 def read_safetensors(path: Path) -> dict[str, np.ndarray]:
@@ -127,33 +129,25 @@ def read_safetensors(path: Path) -> dict[str, np.ndarray]:
     try:
         header = json.loads(data[8 : 8 + n_header])
         body = memoryview(data)[8 + n_header :]
-        return {name: _array(entry, body) for name, entry in header.items() if name != "__metadata__"}
+        found = {}
+        for name, entry in header.items():
+            if name != "__metadata__":
+                first, last = entry["data_offsets"]
+                found[name] = np.frombuffer(body[first:last], _NUMBERS[entry["dtype"]]).reshape(entry["shape"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: the file cannot be read: {type(error).__name__}: {error}") from None
-
-
-def _array(entry: dict[str, Any], body: memoryview) -> np.ndarray:
-    first, last = entry["data_offsets"]
-    return np.frombuffer(body[first:last], _NUMBERS[entry["dtype"]]).reshape(entry["shape"])
+    return found
 
 
 def read_weights(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the file of an encoder's weights, and the tensors in it."""
-    path = folder / "model.safetensors"
-    if path.is_file():
-        import torch
-
-        return path, {name: torch.from_numpy(array.copy()) for name, array in read_safetensors(path).items()}
-    path = folder / "pytorch_model.bin"
-    if path.is_file():
-        return path, _read_tensors(path)
-    raise ModelError(f"{folder}: there are no weights: neither model.safetensors nor pytorch_model.bin")
-
-
-def _read_tensors(path: Path) -> dict[str, Any]:
-    """Return the tensors of a file of PyTorch; no other object in it is ever made."""
+    """Return the file of an encoder's weights, and the tensors in it; no other object in it is ever made."""
+    path = next((folder / name for name in _WEIGHTS if (folder / name).is_file()), None)
+    if path is None:
+        raise ModelError(f"{folder}: there are no weights: neither {' nor '.join(_WEIGHTS)}")
     import torch
 
+    if path.name == _WEIGHTS[0]:
+        return path, {name: torch.from_numpy(array.copy()) for name, array in read_safetensors(path).items()}
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # what reading a damaged file raises depends on its bytes
@@ -162,7 +156,7 @@ def _read_tensors(path: Path) -> dict[str, Any]:
             f"which is not loaded; use a model.safetensors instead"
         ) from error
     if isinstance(found, dict) and all(isinstance(k, str) and isinstance(v, torch.Tensor) for k, v in found.items()):
-        return found
+        return path, found
     raise ModelError(f"{path}: these are no weights: the file must have tensors, each under its name")
 
 
@@ -174,7 +168,9 @@ def set_weights(encoder: Any, path: Path, weights: dict[str, Any]) -> None:
         converted = convert_pretrained_model_for_encoder(encoder, weights)
     except (KeyError, RuntimeError) as error:  # an array is missing, or those to be joined have different shapes
         raise ModelError(f"{path}: these are not the weights of such an encoder: {error!r}") from None
-    found, needed = _shapes(converted), _shapes(encoder.state_dict())
+    found, needed = (
+        {name: tuple(tensor.shape) for name, tensor in tensors.items()} for tensors in (converted, encoder.state_dict())
+    )
     for name in (*needed, *found):
         if found.get(name) != needed.get(name):
             raise ModelError(
@@ -182,10 +178,6 @@ def set_weights(encoder: Any, path: Path, weights: dict[str, Any]) -> None:
                 f"{found.get(name, 'absent')}, and should be {needed.get(name, 'absent')}"
             )
     encoder.load_state_dict(converted)
-
-
-def _shapes(tensors: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
 def _pieces(folder: Path, special: Mapping[str, Any]) -> list[str]:
@@ -234,11 +226,6 @@ def _piece_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _piece(token: Any) -> Any:
-    """Return the piece of a special token, which is published as a string or as an object with its content."""
-    return token.get("content") if isinstance(token, dict) else token
-
-
 def _json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file."""
     try:
@@ -262,7 +249,6 @@ def _text(path: Path) -> str:
 # vectors. Here the encoder of pieces returns a list of sentences for each Doc, and the layer that cuts them into spans
 # (`sorted_spans.py`) joins their vectors again. Both only change what a layer computes: its name, its attributes and
 # its weights stay where loaders and saved pipelines expect them.
-
 PREPROCESS = "preprocess"  # the attribute of wordpiece encoders that splits a token before it is cut into pieces
 MAX_PART, MAX_TOKEN = 100, 1000  # longer parts of a token, as in BERT's tokenizer, and longer tokens are unknown
 UNKNOWN = "\0"  # no piece has this character
@@ -367,13 +353,9 @@ def _parted(joined: Pieces, sentences: Sequence[Pieces]) -> list[Pieces]:
 
 
 def create_sorted_spans(
-    stride: int = 96,
-    window: int = 128,
-    batch_size: int = 384,
-    least_fill: float = 0.8,
-    freeze_embeddings: bool = False,
-    bfloat16: bool = False,
-) -> Callable[..., Model]:
+    stride: int = 96, window: int = 128, batch_size: int = 384, least_fill: float = 0.8,
+    freeze_embeddings: bool = False, bfloat16: bool = False,
+) -> Callable[..., Model]:  # fmt: skip
     """Return what cuts Docs into spans, for `@architectures = "spacy_incparse.WithSortedSpans.v1"`.
 
     stride, window: as in `spacy-curated-transformers.WithStridedSpans.v1`, with which the results are the same.
@@ -390,8 +372,9 @@ def create_sorted_spans(
     def with_spans(transformer: Model, **dimensions: Any) -> Model:
         from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
 
-        if transformer.ops.xp is np:
-            _use_single_precision(transformer)
+        if transformer.ops.xp is np:  # thinc cannot train in the `mixed_precision` of a config from a GPU on a CPU
+            for shim in _scaling_shims(transformer):
+                shim._mixed_precision = shim._grad_scaler._enabled = False
         if freeze_embeddings:
             _freeze_embeddings(transformer)
         grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
@@ -485,12 +468,6 @@ def computes_in_bfloat16() -> bool:
 
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # not public; older versions lack some
     return any(getattr(torch.cpu, name, bool)() for name in names)
-
-
-def _use_single_precision(transformer: Model) -> None:
-    """Ignore `mixed_precision` in the config of a pipeline that learned on a GPU: thinc cannot train so on a CPU."""
-    for shim in _scaling_shims(transformer):
-        shim._mixed_precision = shim._grad_scaler._enabled = False
 
 
 def _scaling_shims(transformer: Model) -> list[Any]:

@@ -30,10 +30,9 @@ from spacy_incparse.pipeline.registered import set_steps
 from spacy_incparse.training.passes import PassSelection
 from spacy_incparse.training.state import NEURAL, forget
 
-OnStep = Callable[[int, int], object]
-"""Takes the numbers of sentences that a pass has learned from, and of all."""
-
-_NEVER = sys.maxsize
+PREFIX = "pass-"  # of the folder of a finished pass; 0: none is finished
+_HEAD, _OPTIMIZER = "state.json", "optimizer.npz"
+_TABLES = ("mom1", "mom2", "averages")  # of the optimizer, by parameter
 
 
 class NeuralPasses:
@@ -58,8 +57,11 @@ class NeuralPasses:
         """How many passes there are."""
         return int(self._settings["max_epochs"])
 
-    def learn(self, number: int, on_step: OnStep) -> int:
-        """Make a pass; return how many updates it had."""
+    def learn(self, number: int, on_step: Callable[[int, int], object]) -> int:
+        """Make a pass; return how many updates it had.
+
+        on_step: takes the numbers of sentences that the pass has learned from, and of all.
+        """
         settings = self._settings
         fix_random_seed((settings["seed"] or 0) * self.number + number)
         chosen = self._of_pass(number)
@@ -70,7 +72,7 @@ class NeuralPasses:
             ((number, list(batch)) for batch in settings["batcher"](examples)),
             lambda: (0.0, {}),  # it evaluates after the first update, whatever the frequency
             dropout=settings["dropout"],
-            eval_frequency=_NEVER,
+            eval_frequency=sys.maxsize,
             accumulate_gradient=settings["accumulate_gradient"],
             patience=0,
             max_steps=0,
@@ -117,11 +119,6 @@ class NeuralPasses:
         return self.nlp.use_params(averages) if averages else nullcontext()
 
 
-PREFIX = "pass-"  # of the folder of a finished pass; 0: none is finished
-_HEAD, _OPTIMIZER = "state.json", "optimizer.npz"
-_TABLES = ("mom1", "mom2", "averages")  # of the optimizer, by parameter
-
-
 class Finished(NamedTuple):
     """What is finished: how many passes with how many updates, the best score, and the CPU seconds of the passes."""
 
@@ -163,7 +160,7 @@ class NeuralState:
         if path is None:
             raise IncparseError(f"there is no training to resume in {self._all}: start without --resume")
         with _damage(path):
-            head = _head(path)
+            head = json.loads((path / _HEAD).read_text(encoding="utf8"))
             checksum, finished = head["checksum"], Finished(**head["finished"])
         if checksum != self._checksum:
             raise IncparseError(
@@ -177,7 +174,7 @@ class NeuralState:
         if finished.n_passes:
             path = self._folder / f"{PREFIX}{finished.n_passes}"
             with _damage(path):
-                _read(path, passes, _head(path)["updates"])
+                _read(path, passes)
             for _ in range(finished.n_updates):
                 passes.optimizer.step_schedules()
 
@@ -205,10 +202,6 @@ def _damage(path: Path) -> Iterator[None]:
         raise ModelError(f"{path} is damaged ({error}): start a new training") from error
 
 
-def _head(path: Path) -> dict[str, Any]:
-    return dict(json.loads((path / _HEAD).read_text(encoding="utf8")))
-
-
 def _last(folder: Path) -> Path | None:
     """Return the folder of the last finished pass."""
     found = [path for path in folder.glob(f"{PREFIX}*") if path.name.removeprefix(PREFIX).isdigit()]
@@ -229,12 +222,12 @@ def _write_optimizer(path: Path, passes: NeuralPasses) -> dict[str, int]:
     return updates
 
 
-def _read(path: Path, passes: NeuralPasses, updates: dict[str, int]) -> None:
+def _read(path: Path, passes: NeuralPasses) -> None:
     for name, component in passes.components():
         component.from_bytes((path / f"{name}.bin").read_bytes(), exclude=["vocab"])
     optimizer: Optimizer = passes.optimizer
     keys = dict(_parameters(passes))
-    for name, n_updates in updates.items():
+    for name, n_updates in json.loads((path / _HEAD).read_text(encoding="utf8"))["updates"].items():
         optimizer.nr_update[keys[name]] = n_updates
     ops = get_current_ops()
     with (path / _OPTIMIZER).open("rb") as file, np.load(file) as arrays:  # closed even if it is damaged

@@ -6,7 +6,7 @@ import spacy
 from spacy.attrs import ORTH
 from spacy.ml.models.tok2vec import CharacterEmbed, MaxoutWindowEncoder, MultiHashEmbed, build_Tok2Vec_model
 
-from spacy_incparse.neural.span_scorer import CutDocs, DocArrays, DocPart, create_span_scorer, cut_vectors
+from spacy_incparse.neural.span_scorer import CutDocs, DocPart, create_span_scorer, cut_vectors
 
 FORMS = ["NORM", "SHAPE"]
 
@@ -20,7 +20,7 @@ def doc():
 
 @pytest.mark.parametrize("attributes", [FORMS, ["ORTH"], ORTH, [ORTH]])
 def test_arrays_are_parts_of_those_of_the_doc(doc, attributes):
-    part = DocPart(DocArrays(doc), 2, 5)
+    part = DocPart(doc, 2, 5, {})
     assert len(part) == 3
     assert part.vocab is doc.vocab
     assert (part.to_array(attributes) == doc.to_array(attributes)[2:5]).all()

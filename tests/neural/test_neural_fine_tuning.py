@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from spacy_incparse import example
 from spacy_incparse.cli import app
-from spacy_incparse.neural.network import WordVectors, grow_outputs, set_outputs, span_head
+from spacy_incparse.neural.span_scorer import WordVectors, grow_outputs, set_outputs, span_head
 from spacy_incparse.trees.tree import Tree
 from tests import small_pipeline
 from tests.neural.conftest import examples, untrained

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from thinc.api import Model
 
-from spacy_incparse.neural.network import SpanScores, WordVectors, set_outputs, span_head
+from spacy_incparse.neural.span_scorer import SpanScores, WordVectors, set_outputs, span_head
 
 WIDTH, HIDDEN, N_LABELS, N_TAGS = 5, 6, 3, 4
 LENGTHS = [3, 1, 4]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.neural.losses import LOSSES, crf_loss, label_marginals, max_margin_loss
+from spacy_incparse.neural.brackets import LOSSES, crf_loss, label_marginals, max_margin_loss
 from tests.reference.bracket_chart import all_spans, all_trees
 
 N_LABELS = 2

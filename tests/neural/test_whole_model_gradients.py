@@ -8,9 +8,9 @@ from spacy.training import Example
 from thinc.api import NumpyOps
 
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.neural.component import NeuralLoss, gold_batch
-from spacy_incparse.neural.losses import LOSSES, crf_loss
-from spacy_incparse.neural.network import SpanScores
+from spacy_incparse.neural.brackets import LOSSES, crf_loss, total_loss
+from spacy_incparse.neural.component import gold_batch
+from spacy_incparse.neural.span_scorer import SpanScores
 from spacy_incparse.trees.tree import Tree
 from tests.neural.conftest import MODEL, TOK2VEC
 
@@ -54,13 +54,13 @@ def parameters(model):
 
 
 def compute_gradients(component, found):
-    scores, backprop = component.model.begin_update(gold_batch(found, component.max_length).docs)
+    scores, backprop = component.model.begin_update(gold_batch(found, component.max_length)[0])
     backprop(component.get_loss(found, scores)[1])
 
 
 def slope(component, found, node, name, direction):
     """The derivative of a batch's loss in a direction of one parameter."""
-    given, before = gold_batch(found, component.max_length).docs, node.get_param(name).copy()
+    given, before = gold_batch(found, component.max_length)[0], node.get_param(name).copy()
     losses = []
     for step in (STEP, -STEP):
         node.set_param(name, before + np.float32(step) * direction)
@@ -90,7 +90,7 @@ def loss_of_tags(tags, weight=0.7):
     known = ["DT", "PRP", "VBD", "JJ", "."]
     n_spans = sum(len(tree.words) * (len(tree.words) + 1) // 2 for tree in TREES[:2])
     scores = SpanScores(np.zeros((n_spans, 1), "float32"), tags, [4, 4])
-    loss, gradient = NeuralLoss(crf_loss, [("XP",)], known, weight)(TREES[:2], scores, NumpyOps())
+    loss, gradient = total_loss(TREES[:2], scores, NumpyOps(), crf_loss, [("XP",)], known, weight)
     return loss, gradient.tags
 
 
