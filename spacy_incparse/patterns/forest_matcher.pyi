@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from spacy_incparse.patterns.label_tests import LabelTests
-from spacy_incparse.patterns.program import Program
+from spacy_incparse.patterns.compile import Program
+from spacy_incparse.patterns.pattern import LabelTests
 from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

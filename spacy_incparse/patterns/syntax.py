@@ -16,7 +16,7 @@ LABEL, QUOTED, REGEX, ANY = "label", "quoted", "regex", "any"
 class Step(IntEnum):
     """One step from a node A to a node B: B is A's child, its parent, its first child, and so on.
 
-    Each step is followed by its inverse, or is its own. The numbers are those of the compiled matcher (relations.pxd).
+    Each step is followed by its inverse, or is its own. The numbers are those of forest_matcher.pyx.
     """
 
     SELF = 0
