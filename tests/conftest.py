@@ -19,7 +19,7 @@ _QUICK = {
     "papers": "pcfg lexical_spans candidate_cache",
     "parsing": "expected_f recombination requested_tags",
     "patterns": "pattern_syntax pattern_meaning",
-    "pipeline": "modelfile batchers scorers",
+    "pipeline": "modelfile scorers",
     "packaging": "project_files",
     "rerank": "feature_columns label_classes list_files candidate_choice data_building",
     "repair": "rule_files surgery repairing",

@@ -1,4 +1,4 @@
-"""Callbacks of training."""
+"""What configs name: callbacks and batches of training."""
 
 import pickle
 
@@ -69,3 +69,9 @@ def test_components_between_two_parsers_find_trees(trained):
     nlp.add_pipe("incparse", name="second", source=pickle.loads(pickle.dumps(trained)))
     calibrated(nlp)
     assert reader.n_docs == 20
+
+
+def test_one_batch_has_all():
+    batch_by_pass = spacy.registry.get("batchers", "spacy_incparse.batch_by_pass.v1")()
+    assert list(batch_by_pass(iter(range(5)))) == [[0, 1, 2, 3, 4]]
+    assert list(batch_by_pass([])) == []

@@ -13,10 +13,6 @@ def test_unpack_inverts_pack():
     assert unpack(pack({})) == {}
 
 
-def test_packing_is_deterministic():
-    assert pack(PARTS) == pack(dict(PARTS))
-
-
 @pytest.mark.parametrize("n_cut", [1, 5, 12])
 def test_what_is_cut_short_is_refused(n_cut):
     with pytest.raises(ModelError, match="damaged or truncated"):

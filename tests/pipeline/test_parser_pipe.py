@@ -1,5 +1,4 @@
 import pickle
-import warnings
 
 import pytest
 import spacy
@@ -26,17 +25,6 @@ def test_each_sentence_has_a_tree():
         "(TOP (S (CAP The) (VP (LOW owl) (VP (LOW slept) (VP (PUNCT .))))))",
         "(TOP (S (CAP Mice) (VP (LOW ran) (VP (PUNCT !)))))",
     ]
-
-
-def test_indices_count_the_words_of_the_sentence():
-    tree = pipeline()("The owl slept. Mice ran!")._.trees[1]
-    assert (tree.start, tree.end) == (0, 3)
-    assert [(child.label, child.start, child.end) for child in tree[0]] == [("CAP", 0, 1), ("VP", 1, 3)]
-
-
-def test_score_and_source_are_kept():
-    found = anchored_trees(pipeline()("The owl slept."))[0]
-    assert (found.score, found.source) == (-1.5, "beam")
 
 
 def test_span_tree_is_the_outermost_node_over_just_the_span():
@@ -67,12 +55,6 @@ def test_empty_docs_have_no_trees(text):
     nlp = pipeline()
     assert nlp(text)._.trees == ()
     assert [doc._.trees for doc in nlp.pipe([text, text])] == [(), ()]
-
-
-def test_unparsed_docs_have_no_trees():
-    doc = spacy.blank("en")("The owl slept.")
-    assert doc._.trees == ()
-    assert doc[0:2]._.tree is None
 
 
 def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
@@ -117,12 +99,6 @@ def test_many_docs_are_one_batch():
     assert parser.n_batches == 1
 
 
-def test_docs_of_words_need_no_tokenizer():
-    nlp = pipeline()
-    doc = nlp(Doc(nlp.vocab, words=["The", "owl", "slept", "."]))
-    assert doc._.trees[0].words == ("The", "owl", "slept", ".")
-
-
 def test_tags_of_the_doc_are_written_on_request_only():
     doc = pipeline()("The owl slept.")
     assert [token.tag_ for token in doc] == [""] * 4
@@ -135,10 +111,6 @@ def test_given_tags_are_taken_token_by_token():
     doc = nlp(Doc(nlp.vocab, words=["the", "Owl", "slept"], tags=["CAP", "", "LOW"]))
     assert doc._.trees[0].tags == ("CAP", "CAP", "LOW")
     assert pipeline(tags="own")(Doc(nlp.vocab, words=["the"], tags=["CAP"]))._.trees[0].tags == ("LOW",)
-
-
-def test_docs_without_tags_get_own_ones():
-    assert pipeline(tags="doc")("The owl slept.")._.trees[0].tags == ("CAP", "LOW", "LOW", "PUNCT")
 
 
 def test_unknown_tags_are_named_once():
@@ -177,12 +149,6 @@ def test_a_component_that_merges_tokens_may_come_after_it():
         "ran!",
         "!",
     ]
-
-
-def test_search_settings_reach_the_parser():
-    component = pipeline(search={"beam_size": 7, "gamma": None}).get_pipe("incparse")
-    component.predict([])
-    assert component.decoder.parser.search == {"beam_size": 7, "gamma": None}
 
 
 def test_a_component_without_weights_says_how_to_get_them():
@@ -242,13 +208,6 @@ def test_analysis_knows_what_is_assigned():
     assert analysis["problems"]["incparse"] == []
 
 
-def test_the_attributes_are_registered_once():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pipeline()
-        pipeline()
-
-
 def test_search_and_nbest_may_be_changed_after_the_first_text(trained):
     nlp = untrained().from_bytes(trained.to_bytes())
     component = nlp.get_pipe("incparse")
@@ -271,11 +230,6 @@ def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
     with pytest.raises(ConfigError, match=r"incparse: measures need a generative model.*'en' is not one"):
         spacy.blank("en").add_pipe("incparse", config={"model": "en", "measures": True})
     spacy.blank("en").add_pipe("incparse", config={"model": "en_generative", "measures": True})
-
-
-def test_wrong_settings_of_training_are_refused_at_once():
-    with pytest.raises(ConfigError, match="'foo'"):
-        spacy.blank("en").add_pipe("incparse", config={"training": {"foo": 1}})
 
 
 def test_rehearsal_says_once_that_it_does_nothing():

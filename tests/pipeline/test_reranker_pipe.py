@@ -16,7 +16,6 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.nbest import NBestSearch, probabilities
 from spacy_incparse.pipeline.model import pack, unpack
 from spacy_incparse.pipeline.registered import TreebankReader
-from spacy_incparse.rerank.training import check_reranking
 from tests.small_pipeline import ASSETS, train, untrained
 from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
 
@@ -185,13 +184,6 @@ def test_saved_and_loaded(nlp, tmp_path):
     assert trees(other.from_bytes(nlp.to_bytes())) == trees(nlp)
 
 
-def test_weights_of_another_pipeline(nlp, tmp_path):
-    nlp.to_disk(tmp_path)
-    other = untrained(model=str(tmp_path))
-    other.add_pipe("incparse_reranker", config={"model": str(tmp_path)})
-    assert trees(other) == trees(nlp)
-
-
 def test_a_pickled_component_keeps_its_parser(nlp):
     component = pickle.loads(pickle.dumps(reranker_of(nlp)))
     doc = nlp.make_doc("The rain stopped before noon.")
@@ -306,12 +298,6 @@ def test_training_is_deterministic(nlp):
     assert again.model.to_bytes() == component.model.to_bytes()
 
 
-def test_update_reports_no_loss_and_score_is_that_of_trees(nlp):
-    examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=5)(nlp))
-    assert reranker_of(nlp).update(examples) == {"incparse_reranker": 0.0}
-    assert 0 < nlp.evaluate(examples)["const_f"] <= 1
-
-
 def test_calibrate_changes_only_probabilities(copy):
     before = trees(copy)
     examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=10)(copy))
@@ -323,15 +309,6 @@ def test_calibrate_changes_only_probabilities(copy):
     assert trees(copy) == before
     with pytest.warns(UserWarning, match="no example has a gold tree"):
         assert component.calibrate([]) is None
-
-
-def test_plain_parsers_and_given_tags(nlp, tmp_path):
-    nlp.to_disk(tmp_path)
-    parser = spacy_incparse.Parser(tmp_path)
-    words = ["The", "rain", "stopped", "."]
-    own = parser.parse(words)
-    assert own == nlp(Doc(nlp.vocab, words=words, sent_starts=[True, False, False, False]))._.trees[0]
-    assert parser.parse(words, own.tags) == own
 
 
 def with_reranker(data, function):
@@ -367,14 +344,6 @@ def test_missing_weights_are_told(nlp, tmp_path):
         spacy.blank("en").add_pipe("incparse_reranker", config={"model": "en"})
 
 
-def test_a_component_keeps_its_weights_where_others_are_refused(copy):
-    model = reranker_of(copy).model
-    before = model.to_bytes()
-    with pytest.raises(ModelError):
-        model.from_bytes(with_reranker(before, lambda part: part[:50]))
-    assert model.to_bytes() == before
-
-
 HYBRID = {"table_bits": 16, "train_beam_size": 8, "train_generative_weight": 5.0}
 
 
@@ -401,14 +370,6 @@ def test_sentences_without_a_choice_have_trees_also_without_the_parser(copy):
     assert all(len(doc._.trees) == len(list(doc.sents)) for doc in copy.pipe([TEXT]))
     with copy.select_pipes(disable=["incparse"]):
         assert trees(copy) == expected
-
-
-def test_the_temperature_is_fitted_on_what_the_parser_sees(copy, monkeypatch):
-    parser, asked = parser_of(copy), []
-    monkeypatch.setattr(type(parser), "gold_sentences", lambda self, examples: asked.append(self) or iter([]))
-    with pytest.warns(UserWarning, match="no example has a gold tree"):
-        assert reranker_of(copy).calibrate([]) is None
-    assert asked == [parser]
 
 
 @Language.component("cloud_phrase")
@@ -444,14 +405,6 @@ def test_parsed_again_with_other_sentences_and_without_the_parser(copy):
     assert found[0] == found[1]
 
 
-def test_calibration_with_something_else(copy):
-    reranker = copy.get_pipe("incparse_reranker")
-    with pytest.raises(IncparseError, match="is no Example"):
-        reranker.calibrate([copy("It rained.")])
-    with pytest.warns(UserWarning, match="no example has a gold tree"):
-        assert reranker.calibrate([]) is None
-
-
 @pytest.mark.parametrize("lists", [3, ["fold-001.jsonl.gz"]])
 def test_something_else_than_lists(copy, lists):
     with pytest.raises(IncparseError, match="is no CandidateList"):
@@ -464,9 +417,3 @@ def test_searches_that_cannot_be(copy, search):
         copy.get_pipe("incparse_reranker").search = search
     with pytest.raises(ConfigError, match="it must be a dict of settings"):
         copy.get_pipe("incparse").search = "abc"
-
-
-@pytest.mark.parametrize("scores", [3, "generative", ["generative", "generative"]])
-def test_scores_that_cannot_be(scores):
-    with pytest.raises(ConfigError, match="it must be a list of different names"):
-        check_reranking({"scores": scores})

@@ -4,9 +4,9 @@ from spacy.cli.train import train as spacy_train
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.registered import TreebankReader
-from spacy_incparse.training.settings import head_rules, parser_config
+from spacy_incparse.training.settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
 from tests.small_pipeline import ASSETS, SMALL, train, untrained
 
@@ -136,24 +136,10 @@ def test_training_on_the_tokenizers_own_tokens():
     assert losses[2] < losses[0]
 
 
-def test_wrong_settings_are_named():
-    with pytest.raises(ConfigError, match="'bean_size'"):
-        parser_config({"bean_size": 3})
-    with pytest.raises(ConfigError, match="'featurs'"):
-        train(untrained(training=SMALL | {"featurs": "rich"}), 0)
-
-
 def test_heads_by_language_name_or_table():
     assert head_rules(None, "en") == HeadRules.from_name("en") == head_rules("en", "de")
     assert head_rules(None, "de") == HeadRules.from_name("any")
     assert head_rules(HeadRules.from_name("en").to_dict(), "xx") == HeadRules.from_name("en")
-
-
-def test_the_vocab_of_a_blank_language_will_do():
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("incparse", config={"training": SMALL})
-    train(nlp, 1, limit=20)
-    assert nlp.get_pipe("incparse").labels
 
 
 NEW_TREES = "(S (NP (NN rain)) (ZP (VBZ falls) (. .)))\n(ZP (VBZ Days) (NP (NN pass)))\n"
