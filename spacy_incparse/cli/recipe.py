@@ -22,13 +22,7 @@ from spacy_incparse.parsing.catalogue import check_search, find_kind, kind_of, r
 from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees
-from spacy_incparse.training.settings import (
-    TRAINING_DEFAULTS,
-    check_training,
-    feature_names,
-    head_rules,
-    parser_config,
-)
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, feature_names, head_rules, parser_config
 from spacy_incparse.treebanks.reader import read_text
 from spacy_incparse.trees.heads import HeadRules
 

@@ -32,7 +32,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy_incparse.neural.brackets import Chain
     from spacy_incparse.neural.span_parser import SpanParser
-    from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer, Rows, SpanScores
+    from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer, SpanScores
 
 DEFAULT_MODEL = """
 [model]
@@ -65,16 +65,9 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @tree_factory("incparse_neural", DEFAULT_CONFIG)
 def make_incparse_neural(
-    nlp: Language,
-    name: str,
-    model: Model,
-    heads: str | None,
-    loss: str,
-    tag_weight: float,
-    learn_rate_scale: float,
-    max_length: int,
-    **settings: Any,
-) -> IncNeural:
+    nlp: Language, name: str, model: Model, heads: str | None, loss: str, tag_weight: float, learn_rate_scale: float,
+    max_length: int, **settings: Any,
+) -> IncNeural:  # fmt: skip
     """Create the component. Its other settings are those of `TreeSettings`.
 
     model: the model, see `spacy_incparse.SpanScorer.v1`.
@@ -101,25 +94,17 @@ class IncNeural(TreePipe):
     max_calibrated = 200  # enough for one number
 
     def __init__(
-        self,
-        vocab: Vocab,
-        model: Model,
-        name: str = "incparse_neural",
-        *,
-        heads: HeadRules | None = None,
-        loss: str = "crf",
-        tag_weight: float = 1.0,
-        learn_rate_scale: float = 1.0,
-        max_length: int = 400,
+        self, vocab: Vocab, model: Model, name: str = "incparse_neural", *, heads: HeadRules | None = None,
+        loss: str = "crf", tag_weight: float = 1.0, learn_rate_scale: float = 1.0, max_length: int = 400,
         **settings: Any,
-    ):
+    ):  # fmt: skip
         if loss not in LOSS_NAMES:
             raise ConfigError(f"{name}: loss = {loss!r} must be one of {', '.join(LOSS_NAMES)}")
         check_range("tag_weight", tag_weight, 0, 1e6)
         check_range("learn_rate_scale", learn_rate_scale, 0, 1e6)
         check_number("max_length", max_length, 1, 5000)
-        self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
-        self.max_length = max_length
+        self.loss, self.tag_weight = loss, tag_weight
+        self.learn_rate_scale, self.max_length = learn_rate_scale, max_length
         if not {"tok2vec", "head"} <= set(model.ref_names):
             raise ConfigError(f"{name}: the model is {model.name!r}: it must be a spacy_incparse.SpanScorer.v1")
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
@@ -200,24 +185,22 @@ class IncNeural(TreePipe):
 
         Raises IncparseError if the Doc has lost the vectors that another component computed.
         """
+        from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
+
         sentence = super().with_constraints(doc, sentence)
         tokens = tokens_of(doc, sentence)
         if tokens is None or not self._is_initialized:
             return sentence
-        return replace(sentence, seen=self._sentence_vectors(doc, tokens))
-
-    def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
-        """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
-        from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
-
-        if doc not in self._vectors:
+        if doc not in self._vectors:  # those of all sentences of a Doc are computed at once, and kept
             self._vectors.clear()
             check_listened(self.model.get_ref("tok2vec"), [doc], self.name)
             cuts = [sentence.tokens for sentence in split_sentences(doc)]
             vectors = cut_vectors(self.model, CutDocs([doc], [cuts]))
             self._vectors[doc] = dict(zip(map(tuple, cuts), vectors, strict=True))
-        found = self._vectors[doc].get(tuple(tokens))  # not there if they are no sentence of the Doc
-        return cut_vectors(self.model, CutDocs([doc], [[tokens]]))[0] if found is None else found
+        found = self._vectors[doc].get(tuple(tokens))
+        if found is None:  # the tokens are no sentence of the Doc
+            (found,) = cut_vectors(self.model, CutDocs([doc], [[tokens]]))
+        return replace(sentence, seen=found)
 
     def start(self) -> Session:
         """Raise IncparseError: the model only reads whole sentences."""
@@ -257,12 +240,9 @@ class IncNeural(TreePipe):
         return super().predict(docs)
 
     def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
+        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None,
         labels: dict[str, list] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Read the labels and tags from all examples, or take them from `labels`, and initialize the model.
 
         Raises IncparseError if no example has a tree with a phrase.
@@ -287,17 +267,13 @@ class IncNeural(TreePipe):
         self._forget()
 
     def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
+        self, examples: Iterable[Example], *, drop: float = 0.0, sgd: Any = None, losses: dict[str, float] | None = None
     ) -> dict[str, float]:
         """Learn from the gold trees of a batch. The loss is the sum of the losses of its sentences.
 
         Sentences with more than `max_length` words are left out.
         """
+        from spacy_incparse.neural.span_scorer import reads_transformer
 
         examples = list(examples)
         losses = super().update(examples, losses=losses)
@@ -308,19 +284,8 @@ class IncNeural(TreePipe):
         self._forget()
         set_dropout_rate(self.model, drop)
         # Without a tree there are still Docs: other components may share the layer, and it waits for all gradients.
-        scores, backprop = self._begin_update(gold_batch(examples, self.max_length)[0])
-        loss, gradient = self.get_loss(examples, scores)
-        backprop(gradient)
-        if sgd not in (None, False):
-            self.finish_update(sgd)
-        losses[self.name] += loss
-        return losses
-
-    def _begin_update(self, given: CutDocs) -> tuple[SpanScores, Callable[[SpanScores], Any]]:
-        from spacy_incparse.neural.span_scorer import reads_transformer
-
         try:
-            return self.model.begin_update(given)
+            scores, backprop = self.model.begin_update(gold_batch(examples, self.max_length)[0])
         except AssertionError as error:
             if any(map(reads_transformer, self.model.get_ref("tok2vec").walk())):
                 raise IncparseError(
@@ -328,6 +293,12 @@ class IncNeural(TreePipe):
                     f"are, set frozen = true in its own settings, and leave it out of frozen_components"
                 ) from error
             raise
+        loss, gradient = self.get_loss(examples, scores)
+        backprop(gradient)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
 
     def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
         """Return the loss of the model's scores for a batch, and its derivatives by them."""
@@ -410,30 +381,26 @@ class NeuralDecoder(ConfiguredParser):
 
         Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
         """
-        cuts = [self._pieces(sentence) for sentence in sentences]
-        rows = [piece for pieces in cuts for piece in pieces]
-        if not rows:
-            return []
-        all_fences, all_tags = self._scorer.read(rows)
-        fences, best_tags = iter(all_fences), iter(all_tags)
-        found = []
-        for sentence, pieces in zip(sentences, cuts, strict=True):
-            own = [self._tags[tag] for piece in islice(best_tags, len(pieces)) for tag in piece.tolist()]
-            tags = [given or tag for given, tag in zip(sentence.tags, own, strict=True)] if use_given else own
-            found.append((sentence.words, tags, sentence.constraints, list(islice(fences, len(pieces)))))
-        return found
-
-    def _pieces(self, sentence: Sentence) -> list[Any]:
-        """Return the vectors of a sentence's words, in pieces."""
         from spacy_incparse.chart.sentence import pieces
 
-        if sentence.seen is None:
-            start = " ".join(sentence.words[:8])
-            raise IncparseError(
-                f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser "
-                f"has no vectors for them: parse the text again"
-            )
-        return [sentence.seen[first:last] for first, last in pieces(sentence.words, self._max_length)]
+        rows, numbers = [], []  # the vectors of pieces, and how many pieces each sentence has
+        for sentence in sentences:
+            if sentence.seen is None:
+                start = " ".join(sentence.words[:8])
+                raise IncparseError(
+                    f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural "
+                    f"parser has no vectors for them: parse the text again"
+                )
+            cuts = [sentence.seen[first:last] for first, last in pieces(sentence.words, self._max_length)]
+            rows += cuts
+            numbers.append(len(cuts))
+        fences, best_tags = map(iter, self._scorer.read(rows) if rows else ((), ()))
+        found = []
+        for sentence, n in zip(sentences, numbers, strict=True):
+            own = [self._tags[tag] for piece in islice(best_tags, n) for tag in piece.tolist()]
+            tags = [given or tag for given, tag in zip(sentence.tags, own, strict=True)] if use_given else own
+            found.append((sentence.words, tags, sentence.constraints, list(islice(fences, n))))
+        return found
 
 
 def tokens_of(doc: Doc, sentence: Sentence) -> Sequence[int] | None:

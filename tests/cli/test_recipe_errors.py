@@ -53,10 +53,7 @@ def error_of(write):
         ({"n_folds": -3}, "n_folds is -3: it must be at least 0"),
         ({"n_folds": 10**10}, "n_folds is 10000000000: it must be at most 1000000000"),
         ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
-        (
-            {"features": "papr"},
-            "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate",
-        ),
+        ({"features": "papr"}, "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate"),
         ({"features": "hybrid"}, "'hybrid' is not a feature set, but a recipe with more settings: use --config hybrid"),
     ],
 )

@@ -204,8 +204,7 @@ def test_options_that_a_neural_pipeline_does_not_take(model, tmp_path, option, v
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [("[nlp\n", "config.cfg: the config cannot be read"), ("", "Could not read meta.json")],
+    ("content", "message"), [("[nlp\n", "config.cfg: the config cannot be read"), ("", "Could not read meta.json")]
 )
 def test_a_pipeline_that_cannot_be_fine_tuned(tmp_path, content, message):
     (tmp_path / "base").mkdir()
