@@ -7,7 +7,7 @@ import pytest
 
 # The tests that `pytest -m quick` runs, at least one file of each room: less than 90 CPU seconds together.
 _QUICK = {
-    "chart": "charts decoding grammar span_numbers edge_templates",
+    "chart": "charts recurrences grammar",
     "cli": "convert_command score_command parse_command stats_command",
     "corpora": "corpus_readers",
     "documents": "doc_tree gold_trees tree_json tree_storage constituent_matcher",
@@ -16,7 +16,7 @@ _QUICK = {
     "incremental": "derivation grammar_labels int_vector left_corner_moves",
     "linear": "fields lexicon templates weights",
     "neural": "bracket_chart phrase_shares span_losses",
-    "papers": "pcfg lexical_spans candidate_cache",
+    "papers": "pcfg candidate_cache",
     "parsing": "expected_f recombination requested_tags",
     "patterns": "pattern_syntax pattern_meaning",
     "pipeline": "modelfile scorers",

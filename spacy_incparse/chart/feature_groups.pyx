@@ -155,14 +155,6 @@ cdef class BoundFeatures:
     cdef vector[int32_t] edge_units            # by edge, then by edge group
     cdef vector[double] constants              # by run: the score of what is no rule
 
-    @property
-    def n_units(self):
-        """The number of distinct pairs of a place and an outcome."""
-        cdef size_t g, n = 0
-        for g in range(self.units.size()):
-            n += self.units[g].size()
-        return n
-
     def scores(self, const weight_t[::1] weights, double unit=1.0):
         """Return the score of each edge: float64 (n_edges,).
 
@@ -351,6 +343,7 @@ cdef class FeatureGroups:
     cdef readonly int32_t n_states
     cdef readonly int32_t first_lexical
     cdef readonly int32_t bits
+    cdef readonly Py_ssize_t n_weights  # the rows, and the columns behind the last one
     cdef vector[GroupC] groups
     cdef vector[size_t] n_templates     # by group
     cdef vector[int32_t] run_groups     # the numbers of the groups that are equal for all splits
@@ -366,39 +359,28 @@ cdef class FeatureGroups:
 
     def __init__(self, groups, int32_t n_rules, int32_t n_states, int32_t first_lexical, int32_t bits):
         cdef int32_t number
+        cdef GroupC group
         self.n_rules, self.n_states, self.first_lexical, self.bits = n_rules, n_states, first_lexical, bits
         for number, (anchor, templates, columns) in enumerate(groups):
-            self._add(anchor, templates, columns)
+            group = GroupC(anchor, columns.max(initial=0) + 1)
+            group.columns = columns.tolist()
+            group.begins.push_back(0)
+            for bias, fields in templates:
+                group.biases.push_back(bias)
+                for value, border, offset, coefficient in fields:
+                    group.fields.push_back(FieldC(value, border, offset, coefficient))
+                group.begins.push_back(<int32_t>group.fields.size())
+            self.n_templates.push_back(group.biases.size())
+            self.groups.push_back(group)
             if anchor < SPLIT:
                 self.run_groups.push_back(number)
             else:
                 self.edge_groups.push_back(number)
+        self.n_weights = (1 << bits) + max([1] + [columns.max() + 1 for _, _, columns in groups])
         self.tables.resize(self.groups.size())
         self.epochs.resize(self.groups.size())
         self.place_rows.resize(self.groups.size())
         self.row_spans.resize(self.groups.size())
-
-    def _add(self, anchor, templates, columns):
-        cdef GroupC group
-        group.anchor, group.n_columns = anchor, columns.max(initial=0) + 1
-        group.columns = columns.tolist()
-        group.begins.push_back(0)
-        for bias, fields in templates:
-            group.biases.push_back(bias)
-            for value, border, offset, coefficient in fields:
-                group.fields.push_back(FieldC(value, border, offset, coefficient))
-            group.begins.push_back(<int32_t>group.fields.size())
-        self.n_templates.push_back(group.biases.size())
-        self.groups.push_back(group)
-
-    @property
-    def n_weights(self):
-        """The number of weights: the rows, and the columns behind the last one."""
-        cdef size_t g
-        cdef int32_t most = 1
-        for g in range(self.groups.size()):
-            most = max(most, self.groups[g].n_columns)
-        return (1 << self.bits) + most
 
     def bind(self, Forest forest not None, const uint32_t[:, ::1] words, const uint32_t[:, ::1] ranks):
         """Return the features of a forest's edges; words, ranks: see SentenceValues."""
@@ -432,7 +414,9 @@ cdef class FeatureGroups:
         self._start_epoch()
         _prefix_hashes(&self.sentence, KIND_VALUE, &self.sentence.shapes)
         _prefix_hashes(&self.sentence, TAG_VALUE, &self.sentence.tags)
-        _powers(&self.sentence)
+        self.sentence.powers.assign(1, 1)
+        for _ in range(n + 2):
+            self.sentence.powers.push_back(self.sentence.powers.back() * BASE)
         for g in range(self.groups.size()):
             anchor = self.groups[g].anchor
             self.epochs[g] = self.epoch
@@ -566,12 +550,6 @@ cdef void _prefix_hashes(const SentenceC* s, int32_t value, vector[uint64_t]* ha
     hashes.assign(1, 0)
     for p in range(-1, s.n_words + 1):
         hashes.push_back(hashes.back() * BASE + mix64(s.values[value * s.stride + p]))
-
-
-cdef void _powers(SentenceC* s) noexcept nogil:
-    s.powers.assign(1, 1)
-    for _ in range(s.n_words + 2):
-        s.powers.push_back(s.powers.back() * BASE)
 
 
 cdef inline uint32_t _span_hash(const SentenceC* s, const vector[uint64_t]* hashes, int32_t i,

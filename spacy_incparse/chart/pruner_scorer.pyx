@@ -198,14 +198,11 @@ cdef class PrunerScorer:
     cdef int32_t n_words
     cdef vector[uint32_t] codes           # by word, with `PAD` words at both ends: tag, word
     cdef vector[uint32_t] place           # the atoms of the current span
-    cdef vector[uint64_t] begin_rows      # hashes of the features of each position as begin, and as end
-    cdef vector[uint64_t] end_rows
-    cdef vector[float] begin_gate         # the sums of their weights
-    cdef vector[float] end_gate
-    cdef vector[float] begin_tree
-    cdef vector[float] end_tree
-    cdef vector[float] begin_labels
-    cdef vector[float] end_labels
+    # By BEGIN and END:
+    cdef vector[vector[uint64_t]] end_rows  # hashes of the features of each position as begin, and as end
+    cdef vector[vector[float]] end_gate     # the sums of their weights
+    cdef vector[vector[float]] end_tree
+    cdef vector[vector[float]] end_labels
     cdef vector[float] gate_scores        # by cell
     cdef vector[float] tree_scores
     cdef vector[OpenC] open               # by cell
@@ -226,6 +223,10 @@ cdef class PrunerScorer:
         self.gate.assign(<size_t>1 << gate_bits, 0)
         self.tree.assign(<size_t>1 << tree_bits, 0)
         self.labels.assign((<size_t>1 << label_bits) * self.width, 0)
+        self.end_rows.resize(2)
+        self.end_gate.resize(2)
+        self.end_tree.resize(2)
+        self.end_labels.resize(2)
         self.place.assign(len(PRUNER_ATOMS), 0)
         self.bracketings = Bracketings()
         for group, templates in enumerate(PRUNER_GROUPS.values()):
@@ -338,28 +339,21 @@ cdef class PrunerScorer:
 
     cdef void _score_positions(self) noexcept nogil:
         """Sum up the weights of the features of each position, as the begin and as the end of a span."""
-        cdef int32_t p, n = self.n_words + 1
-        cdef uint64_t* begin
-        cdef uint64_t* end
-        self.begin_rows.resize(n * self.n_templates[BEGIN])
-        self.end_rows.resize(n * self.n_templates[END])
-        self.begin_gate.resize(n)
-        self.end_gate.resize(n)
-        self.begin_tree.resize(n)
-        self.end_tree.resize(n)
-        self.begin_labels.assign(n * self.width, 0)
-        self.end_labels.assign(n * self.width, 0)
-        for p in range(n):
-            begin, end = &self.begin_rows[p * self.n_templates[BEGIN]], &self.end_rows[p * self.n_templates[END]]
-            self._fill_place(p, p)
-            self._find_rows(BEGIN, begin)
-            self._find_rows(END, end)
-            self.begin_gate[p] = _sum(&self.gate[0], self.gate_bits, begin, self.n_templates[BEGIN])
-            self.end_gate[p] = _sum(&self.gate[0], self.gate_bits, end, self.n_templates[END])
-            self.begin_tree[p] = _sum(&self.tree[0], self.tree_bits, begin, self.n_templates[BEGIN])
-            self.end_tree[p] = _sum(&self.tree[0], self.tree_bits, end, self.n_templates[END])
-            self._add_labels(begin, BEGIN, &self.begin_labels[p * self.width])
-            self._add_labels(end, END, &self.end_labels[p * self.width])
+        cdef int32_t p, n = self.n_words + 1, side, n_templates
+        cdef uint64_t* rows
+        for side in range(BEGIN, END + 1):
+            n_templates = self.n_templates[side]
+            self.end_rows[side].resize(n * n_templates)
+            self.end_gate[side].resize(n)
+            self.end_tree[side].resize(n)
+            self.end_labels[side].assign(n * self.width, 0)
+            for p in range(n):
+                rows = &self.end_rows[side][p * n_templates]
+                self._fill_place(p, p)
+                self._find_rows(side, rows)
+                self.end_gate[side][p] = _sum(&self.gate[0], self.gate_bits, rows, n_templates)
+                self.end_tree[side][p] = _sum(&self.tree[0], self.tree_bits, rows, n_templates)
+                self._add_labels(rows, side, &self.end_labels[side][p * self.width])
 
     cdef void _score_gate(self) noexcept nogil:
         cdef int32_t i, j
@@ -371,7 +365,7 @@ cdef class PrunerScorer:
                 self._fill_place(i, j)
                 self._find_rows(GATE, &self.rows[0])
                 score = _sum(&self.gate[0], self.gate_bits, &self.rows[0], self.n_templates[GATE])
-                self.gate_scores[cell_of(i, j)] = self.begin_gate[i] + self.end_gate[j] + score
+                self.gate_scores[cell_of(i, j)] = self.end_gate[BEGIN][i] + self.end_gate[END][j] + score
 
     cdef void _score_trees(self, float least, const uint8_t* kept) noexcept nogil:
         """Find what passes the gate or is kept, and its posteriors; if there is no tree, those of everything."""
@@ -401,7 +395,7 @@ cdef class PrunerScorer:
                 self._find_rows(group_of(&self.open.back()), &self.rows[n_rows])
                 if j > i + 1:
                     score = _sum(&self.tree[0], self.tree_bits, &self.rows[n_rows], self.n_templates[SPAN])
-                    self.tree_scores[cell] = self.begin_tree[i] + self.end_tree[j] + score
+                    self.tree_scores[cell] = self.end_tree[BEGIN][i] + self.end_tree[END][j] + score
                 n_rows += self.stride
 
     # Labels
@@ -432,7 +426,8 @@ cdef class PrunerScorer:
                 self._fetch_labels(self.chosen[k + 1])
             span, sums = &self.open[self.chosen[k]], &self.label_scores[k * self.width]
             if span.end > span.begin + 1:
-                begin, end = &self.begin_labels[span.begin * self.width], &self.end_labels[span.end * self.width]
+                begin = &self.end_labels[BEGIN][span.begin * self.width]
+                end = &self.end_labels[END][span.end * self.width]
                 for c in range(self.width):
                     sums[c] = begin[c] + end[c]
             self._add_labels(&self.rows[self.chosen[k] * self.stride], group_of(span), sums)
@@ -546,20 +541,20 @@ cdef class PrunerLearner(PrunerScorer):
         cdef size_t cell
         cdef float gradient
         cdef double loss = 0
-        self.begin_gate.assign(n, 0)
-        self.end_gate.assign(n, 0)
+        self.end_gate[BEGIN].assign(n, 0)
+        self.end_gate[END].assign(n, 0)
         for j in range(2, n):
             for i in range(j - 1):
                 cell = cell_of(i, j)
                 gradient = _log_loss(self.gate_scores[cell], has_node[cell], &loss)
                 if gradient:
-                    self.begin_gate[i] += gradient
-                    self.end_gate[j] += gradient
+                    self.end_gate[BEGIN][i] += gradient
+                    self.end_gate[END][j] += gradient
                     self._fill_place(i, j)
                     self._find_rows(GATE, &self.rows[0])
                     _change(self.gate.data(), self.gate_squares.data(), self.gate_bits, &self.rows[0],
                             self.n_templates[GATE], gradient, self.tree_step)
-        self._change_ends(&self.gate, &self.gate_squares, self.gate_bits, &self.begin_gate, &self.end_gate)
+        self._change_ends(&self.gate, &self.gate_squares, self.gate_bits, &self.end_gate)
         return loss
 
     cdef double _learn_trees(self, const uint8_t* has_node) noexcept nogil:
@@ -567,40 +562,38 @@ cdef class PrunerLearner(PrunerScorer):
         cdef size_t k
         cdef float gradient
         cdef double loss = self.bracketings.by_begin[self.n_words]  # of all trees
-        self.begin_tree.assign(n, 0)
-        self.end_tree.assign(n, 0)
+        self.end_tree[BEGIN].assign(n, 0)
+        self.end_tree[END].assign(n, 0)
         for k in range(self.open.size()):
             if self.open[k].end == self.open[k].begin + 1:
                 continue
             loss -= has_node[self.open[k].cell] * self.tree_scores[self.open[k].cell]
             gradient = _unless_small(self.bracketings.posteriors[self.open[k].cell] - has_node[self.open[k].cell])
-            self.begin_tree[self.open[k].begin] += gradient
-            self.end_tree[self.open[k].end] += gradient
+            self.end_tree[BEGIN][self.open[k].begin] += gradient
+            self.end_tree[END][self.open[k].end] += gradient
             _change(self.tree.data(), self.tree_squares.data(), self.tree_bits, &self.rows[k * self.stride],
                     self.n_templates[SPAN], gradient, self.tree_step)
-        self._change_ends(&self.tree, &self.tree_squares, self.tree_bits, &self.begin_tree, &self.end_tree)
+        self._change_ends(&self.tree, &self.tree_squares, self.tree_bits, &self.end_tree)
         return loss
 
-    cdef void _change_ends(self, vector[float]* weights, vector[float]* squares, int bits, const vector[float]* begins,
-                           const vector[float]* ends) noexcept nogil:
+    cdef void _change_ends(self, vector[float]* weights, vector[float]* squares, int bits,
+                           const vector[vector[float]]* gradients) noexcept nogil:
         """Change the weights of what depends on one end of spans."""
-        cdef size_t i
-        for i in range(begins.size()):
-            _change(weights.data(), squares.data(), bits, &self.begin_rows[i * self.n_templates[BEGIN]],
-                    self.n_templates[BEGIN], begins[0][i], self.tree_step)
-            _change(weights.data(), squares.data(), bits, &self.end_rows[i * self.n_templates[END]],
-                    self.n_templates[END], ends[0][i], self.tree_step)
+        cdef size_t i, side
+        for i in range(gradients[0][BEGIN].size()):
+            for side in range(BEGIN, END + 1):
+                _change(weights.data(), squares.data(), bits, &self.end_rows[side][i * self.n_templates[side]],
+                        self.n_templates[side], gradients[0][side][i], self.tree_step)
 
     cdef double _learn_labels(self, const int32_t* gold, size_t n_gold) noexcept nogil:
-        cdef int32_t i, c, n = self.n_words + 1
+        cdef int32_t i, c, side, n = self.n_words + 1
         cdef size_t k, g = 0
         cdef const OpenC* span
-        cdef const uint64_t* rows
         cdef float* gradients
         cdef double loss = 0
         cdef float is_gold
-        self.begin_labels.assign(n * self.width, 0)
-        self.end_labels.assign(n * self.width, 0)
+        self.end_labels[BEGIN].assign(n * self.width, 0)
+        self.end_labels[END].assign(n * self.width, 0)
         for k in range(self.chosen.size()):
             span, gradients = &self.open[self.chosen[k]], &self.label_scores[k * self.width]
             for c in range(self.n_columns):
@@ -609,13 +602,12 @@ cdef class PrunerLearner(PrunerScorer):
                 gradients[c] = _log_loss(gradients[c], is_gold, &loss)
             self._change_labels(&self.rows[self.chosen[k] * self.stride], group_of(span), gradients)
             for c in range(self.n_columns if group_of(span) == SPAN else 0):
-                self.begin_labels[span.begin * self.width + c] += gradients[c]
-                self.end_labels[span.end * self.width + c] += gradients[c]
+                self.end_labels[BEGIN][span.begin * self.width + c] += gradients[c]
+                self.end_labels[END][span.end * self.width + c] += gradients[c]
         for i in range(n):
-            rows, gradients = &self.begin_rows[i * self.n_templates[BEGIN]], &self.begin_labels[i * self.width]
-            self._change_labels(rows, BEGIN, gradients)
-            rows, gradients = &self.end_rows[i * self.n_templates[END]], &self.end_labels[i * self.width]
-            self._change_labels(rows, END, gradients)
+            for side in range(BEGIN, END + 1):
+                self._change_labels(&self.end_rows[side][i * self.n_templates[side]], side,
+                                    &self.end_labels[side][i * self.width])
         return loss
 
     cdef void _change_labels(self, const uint64_t* rows, int group, const float* gradients) noexcept nogil:

@@ -27,9 +27,23 @@ def inside(Forest forest not None, const double[::1] scores):
     """Return I(v), the log of the summed weights of all derivations of each node: float64 (n_nodes,)."""
     _check(forest, scores)
     found = np.empty(forest.n_nodes)
-    cdef double[::1] values = found
+    cdef double[::1] view = found
+    cdef double* values = &view[0]
+    cdef const EdgeC* edges = forest.edges.data()
+    cdef size_t v
+    cdef int32_t e, first, last
+    cdef double highest, total
     with nogil:
-        fill_inside(forest, &scores[0], &values[0])
+        for v in range(forest.nodes.size()):
+            first, last = forest.first_edges[v], forest.first_edges[v + 1]
+            highest, total = -INFINITY, 0
+            for e in range(first, last):
+                highest = max(highest, _through(&edges[e], scores[e], values))
+            values[v] = highest
+            if highest > -INFINITY:
+                for e in range(first, last):
+                    total += exp(_through(&edges[e], scores[e], values) - highest)
+                values[v] += log(total)
     return found
 
 
@@ -40,10 +54,22 @@ def log_partition(Forest forest not None, const double[::1] scores):
 
 def marginals(Forest forest not None, const double[::1] scores):
     """Return the probability of each edge: float64 (n_edges,), all 0 if no tree has a weight above 0."""
-    values, nodes, found = inside(forest, scores), np.zeros(forest.n_nodes), np.zeros(forest.n_edges)
-    cdef double[::1] inside_values = values, node_values = nodes, edges = found
+    found = np.zeros(forest.n_edges)
+    cdef double[::1] values = inside(forest, scores), nodes = np.zeros(forest.n_nodes), edges = found
+    cdef int32_t v, e, goal = <int32_t>forest.nodes.size() - 1
+    cdef const EdgeC* edge
     with nogil:
-        fill_marginals(forest, &scores[0], &inside_values[0], &node_values[0], &edges[0])
+        nodes[goal] = values[goal] > -INFINITY
+        for v in range(goal, -1, -1):
+            if nodes[v] == 0:
+                continue
+            for e in range(forest.first_edges[v], forest.first_edges[v + 1]):
+                edge = &forest.edges[e]
+                edges[e] = nodes[v] * exp(_through(edge, scores[e], &values[0]) - values[v])
+                if edge.left >= 0:
+                    nodes[edge.left] += edges[e]
+                if edge.right >= 0:
+                    nodes[edge.right] += edges[e]
     return found
 
 
@@ -53,10 +79,19 @@ def viterbi(Forest forest not None, const double[::1] scores):
     values, choices = np.empty(forest.n_nodes), np.empty(forest.n_nodes, np.int32)
     cdef double[::1] best = values
     cdef int32_t[::1] best_edges = choices
-    cdef vector[int32_t] found
+    cdef vector[int32_t] found, waiting
+    cdef const EdgeC* edge
     with nogil:
         fill_best(forest, &scores[0], &best[0], &best_edges[0])
-        follow(forest, &best_edges[0], &found)
+        waiting.push_back(<int32_t>forest.nodes.size() - 1)
+        while not waiting.empty():
+            found.push_back(best_edges[waiting.back()])
+            waiting.pop_back()
+            edge = &forest.edges[found.back()]
+            if edge.right >= 0:
+                waiting.push_back(edge.right)
+            if edge.left >= 0:
+                waiting.push_back(edge.left)
     return float(values[forest.n_nodes - 1]), np.array(found, np.int32)
 
 
@@ -69,43 +104,6 @@ cdef inline double _through(const EdgeC* edge, double score, const double* value
     return score
 
 
-cdef void fill_inside(Forest forest, const double* scores, double* inside) noexcept nogil:
-    cdef size_t v
-    cdef int32_t e, first, last
-    cdef double highest, total
-    for v in range(forest.nodes.size()):
-        first, last = forest.first_edges[v], forest.first_edges[v + 1]
-        highest, total = -INFINITY, 0
-        for e in range(first, last):
-            highest = max(highest, _through(&forest.edges[e], scores[e], inside))
-        inside[v] = highest
-        if highest == -INFINITY:
-            continue
-        for e in range(first, last):
-            total += exp(_through(&forest.edges[e], scores[e], inside) - highest)
-        inside[v] += log(total)
-
-
-cdef void fill_marginals(Forest forest, const double* scores, const double* inside, double* nodes,
-                         double* edges) noexcept nogil:
-    """Fill the probabilities of edges and nodes; those of nodes must be 0 before."""
-    cdef int32_t v, e, goal = <int32_t>forest.nodes.size() - 1
-    cdef const EdgeC* edge
-    if inside[goal] == -INFINITY:
-        return
-    nodes[goal] = 1
-    for v in range(goal, -1, -1):
-        if nodes[v] == 0:
-            continue
-        for e in range(forest.first_edges[v], forest.first_edges[v + 1]):
-            edge = &forest.edges[e]
-            edges[e] = nodes[v] * exp(_through(edge, scores[e], inside) - inside[v])
-            if edge.left >= 0:
-                nodes[edge.left] += edges[e]
-            if edge.right >= 0:
-                nodes[edge.right] += edges[e]
-
-
 cdef void fill_best(Forest forest, const double* scores, double* best, int32_t* best_edges) noexcept nogil:
     cdef size_t v
     cdef int32_t e
@@ -116,21 +114,6 @@ cdef void fill_best(Forest forest, const double* scores, double* best, int32_t* 
             here = _through(&forest.edges[e], scores[e], best)
             if here > best[v]:
                 best[v], best_edges[v] = here, e
-
-
-cdef void follow(Forest forest, const int32_t* best_edges, vector[int32_t]* found) noexcept nogil:
-    """Append the edges of the tree with the chosen edge of each node, in pre-order."""
-    cdef vector[int32_t] waiting
-    cdef const EdgeC* edge
-    waiting.push_back(<int32_t>forest.nodes.size() - 1)
-    while not waiting.empty():
-        found.push_back(best_edges[waiting.back()])
-        waiting.pop_back()
-        edge = &forest.edges[found.back()]
-        if edge.right >= 0:
-            waiting.push_back(edge.right)
-        if edge.left >= 0:
-            waiting.push_back(edge.left)
 
 
 def _check(Forest forest, const double[::1] scores):

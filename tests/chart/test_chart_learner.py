@@ -32,7 +32,7 @@ def folds(monkeypatch):
 
 @pytest.fixture(scope="module")
 def trees():
-    return read_treebank(ASSETS / "sample-train.mrg")[:120]
+    return read_treebank(ASSETS / "sample-train.mrg")[:60]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_gold_trees_are_in_their_forests(trees, monkeypatch):
     train = SpanClassifier.train
     strict = SpanClassifierSettings(thresholds=(0.5,))
     monkeypatch.setattr(SpanClassifier, "train", lambda *given: train(*given, strict))
-    learner = learner_of(trees)
+    learner = learner_of(trees[:30])
     for tree in trees[:30]:
         example = learner.encode(tree.words, tree.tags, tree)
         found = learner._build(example)
@@ -99,12 +99,13 @@ def test_long_sentences_are_left_out(trees):
 
 
 def test_the_right_tag_of_several_is_learned(trees):
-    tree = trees[0]
+    tree, *trees = trees[:20]
     tags = [[("XX", 0.0), (tag, 1.0)] for tag in tree.tags]
-    learner = ChartLearner(trees, [tags, *(one.tags for one in trees[1:])], ChartConfig(**SMALL, n_tags=2), HEADS)
+    rest = [one.tags for one in trees]
+    learner = ChartLearner([tree, *trees], [tags, *rest], ChartConfig(**SMALL, n_tags=2), HEADS)
     assert "XX" not in learner.grammar.tags
     tags = ["XX", *tree.tags[1:]]
-    learner = ChartLearner(trees, [tags, *(one.tags for one in trees[1:])], ChartConfig(**SMALL), HEADS)
+    learner = ChartLearner([tree, *trees], [tags, *rest], ChartConfig(**SMALL), HEADS)
     assert "XX" in learner.grammar.tags
     assert set(learner.parser().tags) == set(learner.grammar.tags)
     for row in (tags, tree.tags):
@@ -112,30 +113,24 @@ def test_the_right_tag_of_several_is_learned(trees):
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("config", "least_f"),
     [
-        ChartConfig(table_bits=14, n_tags=1),
-        CrfConfig(table_bits=14, max_length=12),
-        CrfConfig(table_bits=14, max_length=12, horizontal=1, relaxed_rules=False),
-        MaxMarginConfig(max_length=12),
-        MaxMarginConfig(max_length=12, grammar="paper"),
+        (ChartConfig(table_bits=16), 0.5),
+        (ChartConfig(table_bits=14, features={"rule": ["-> rule"], "span": ["T[i] T[j-1] -> rule"]}), 0.2),
+        (CrfConfig(table_bits=14, max_length=12, horizontal=1, relaxed_rules=False), 0.2),
+        (MaxMarginConfig(max_length=12, grammar="paper"), 0.2),
     ],
 )
-def test_grammars(trees, dev, config):
+def test_grammars_and_features(trees, dev, config, least_f):
     reports, models = run(trees, dev=dev, config=config, max_epochs=2)
-    assert reports[-1].scores["const_f"] > 0.2
-    assert models == run(trees, dev=dev, config=config, max_epochs=2)[1]
-
-
-def test_a_crf_learns(trees, dev):
-    reports, _ = run(trees, dev=dev, settings={"table_bits": 16}, max_epochs=3)
-    assert reports[-1].scores["const_f"] > 0.6
-    assert reports[0].n_updates == len(trees)
+    assert reports[-1].scores["const_f"] > least_f
+    assert models[0] != models[1]
+    if isinstance(config, ChartConfig):
+        assert reports[0].n_updates == len(trees)
 
 
 @pytest.mark.parametrize("config", [ChartConfig(table_bits=14), CrfConfig(batch_size=7, max_length=12, table_bits=14)])
 def test_a_resumed_run_gives_the_same_models(trees, tmp_path, config):
-    trees = trees[:60]
     _, models = run(trees, max_epochs=3, config=config)
 
     def stop(what, done, total):
@@ -191,10 +186,3 @@ def test_an_unseen_word_is_read_by_its_cluster(trees, features):
         found[clusters is not None] = [edges.scores(row, forest).tolist() for row in rows]
     assert found[False][0] == found[False][1]
     assert found[True][0] != found[True][1]
-
-
-def test_features_as_data(trees):
-    own = {"rule": ["-> rule"], "span": ["T[i] T[j-1] -> rule"]}
-    _, models = run(trees[:40], settings={"features": own, "table_bits": 14})
-    assert len(models) == 2
-    assert models[0] != models[1]

@@ -257,15 +257,6 @@ def test_it_is_stored_and_read(parser):
     assert ChartParser.from_bytes(words.to_bytes()).parse(WORDS) == words.parse(WORDS)
 
 
-def change(data, path, value):
-    *path, last = path
-    inner = data
-    for key in path:
-        inner = inner[key]
-    inner[last] = value
-    return data
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -281,14 +272,11 @@ def change(data, path, value):
     ],
 )
 def test_damaged_models_are_told(parser, path, value):
-    data = change(srsly.msgpack_loads(parser.to_bytes()), path, value)
-    with pytest.raises(ModelError):
-        ChartParser.from_bytes(srsly.msgpack_dumps(data))
-
-
-def test_other_bytes_are_told():
-    with pytest.raises(ModelError, match="not a chart parser"):
-        ChartParser.from_bytes(b"abc")
+    data = srsly.msgpack_loads(parser.to_bytes())
+    (data if len(path) == 1 else data[path[0]])[path[-1]] = value
+    for wrong in (srsly.msgpack_dumps(data), b"abc"):
+        with pytest.raises(ModelError):
+            ChartParser.from_bytes(wrong)
 
 
 def test_an_unknown_tag_is_the_commonest_one(parser):

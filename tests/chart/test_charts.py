@@ -15,7 +15,6 @@ from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.transforms.markovize import Markovization, markovize
-from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, MAX_TREES, TREEBANKS, grammar_of, lexical_rules
 from tests.reference.chart import Enumeration, count_derivations, edge_keys, forest_derivations
@@ -156,22 +155,15 @@ def test_a_mask_leaves_out_what_it_excludes(trees, data):
     assert sorted(found) == sorted(filter(is_allowed, everything))
 
 
-def test_a_chart_without_a_tree_is_built_again_without_the_mask(sample_grammar):
-    tags = ["DT", "NN", "VBD", "NN"]
-    chart = ChartBuilder(sample_grammar).build(tags, masks=[np.zeros((10, len(sample_grammar.states)), np.uint8)])
-    assert (chart.source, count_derivations(chart.forest)) == ("chart", 1)
-
-
 def test_a_looser_mask_is_tried_before_none(sample_grammar):
     tags = [None] * 4
     nothing, everything = (np.full((10, len(sample_grammar.states)), bit, np.uint8) for bit in (0, 1))
     some = everything.copy()
     some[span_number(3, 4), sample_grammar.states.index("NP")] = 0
     builder = ChartBuilder(sample_grammar)
-    by_masks = [
-        builder.build(tags, masks=masks).forest.n_edges for masks in ([], [everything], [some], [nothing, some])
-    ]
-    assert by_masks[0] == by_masks[1] > by_masks[2] == by_masks[3] > 0
+    given = ([], [everything], [nothing], [some], [nothing, some])
+    by_masks = [builder.build(tags, masks=masks).forest.n_edges for masks in given]
+    assert by_masks[0] == by_masks[1] == by_masks[2] > by_masks[3] == by_masks[4] > 0
 
 
 def test_masks_do_not_break_constraints(sample_grammar):
@@ -189,12 +181,6 @@ def test_a_forest_that_is_too_large(sample_grammar, sample_forest):
         assert bool(builder.build(words)) != is_too_large
 
 
-def test_wrong_masks_are_refused(sample_grammar):
-    builder = ForestBuilder(RuleTables(sample_grammar))
-    with pytest.raises(ValueError, match="the mask has the shape"):
-        builder.build(lexical_rules(sample_grammar, ["NN"]), None, np.ones((2, 2), np.uint8))
-
-
 def test_wrong_numbers_are_refused(sample_grammar, sample_forest):
     tables = RuleTables(sample_grammar)
     for rule in (0, sample_grammar.first_root):
@@ -202,6 +188,8 @@ def test_wrong_numbers_are_refused(sample_grammar, sample_forest):
             ForestBuilder(tables).build([[rule]])
     with pytest.raises(ValueError, match="made for 2 words or for other rules"):
         ForestBuilder(tables).build([[8]], SpanLimits(sample_grammar, tables, [], 2))
+    with pytest.raises(ValueError, match="the mask has the shape"):
+        ForestBuilder(tables).build([[8]], None, np.ones((2, 2), np.uint8))
     with pytest.raises(IndexError, match="there is no edge -1"):
         sample_forest.rules_of(np.array([-1], np.int32))
 
@@ -235,26 +223,6 @@ def test_forests_have_arrays(sample_forest):
     assert other.n_words == sample_forest.n_words
     for name in ("node_array", "edge_array", "child_array"):
         np.testing.assert_array_equal(getattr(other, name)(), getattr(sample_forest, name)())
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        Markovization(),
-        Markovization("left", horizontal=2, collapse_unaries=True),
-        Markovization("head", horizontal=1, vertical=2, head_tag_labels=("VP",)),
-        Markovization(anchor=True, horizontal=1, vertical=1, annotate_tags=True),
-    ],
-    ids=lambda options: options.branching,
-)
-def test_the_sample_treebank_is_in_its_charts(options):
-    trees = read_treebank(SAMPLE)
-    grammar = grammar_of(trees, options)
-    builder = ChartBuilder(grammar)
-    for tree in trees[::20]:
-        forest = builder.build(tree.tags).forest
-        edges = forest.find(grammar.steps(markovize(tree.arrays, options, HEADS)))
-        assert derived_tree(forest, edges, grammar, tree.words, tree.tags) == tree
 
 
 def test_a_word_without_a_tag_and_a_rule_gets_the_most_frequent_tag():

@@ -1,4 +1,4 @@
-"""Features of edges are what the definition says, units or not; and gradients are derivatives."""
+"""Templates are data that can be checked; features are what the definition says, and gradients are derivatives."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.crf import EdgeFeatures
 from spacy_incparse.chart.sentence import ChartSentence
-from spacy_incparse.chart.templates import resolve
+from spacy_incparse.chart.templates import (
+    BORDERS,
+    OUTCOMES,
+    EdgeField,
+    base_category,
+    columns,
+    parse_field,
+    parse_key,
+    resolve,
+)
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.transforms.markovize import Markovization
 from tests.chart.grammars import ALL_SETS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.edge_features import EdgeReader, scores
 
@@ -80,8 +91,75 @@ def test_sizes_are_checked(sample_grammar, sample_forest):
     features = EdgeFeatures(sample_grammar, resolve("span"), Lexicon.from_sentences([]), table_bits=BITS)
     sentence = ChartSentence(["a"] * 8, ["NN", "VBD", "NN", "IN", "NN", "IN", "DT", "NN"])
     bound = features.bind(sentence, sample_forest)
-    assert bound.n_units > 0
     with pytest.raises(ValueError, match="5 weights"):
         bound.scores(np.zeros(5))
     with pytest.raises(ValueError, match="3 values"):
         bound.feature_vector(np.zeros(3))
+
+
+def test_fields_name_a_word_or_a_span():
+    assert parse_field("W[i-1]") == EdgeField("W", "i", -1, "i")
+    assert parse_field("T[k]") == EdgeField("T", "k", 0, "k")
+    assert parse_field("LEFT").borders == "ik"
+
+
+def test_a_template_has_one_outcome_after_the_other():
+    templates = resolve({"span": ["W[i] T[j-1] -> rule state"], "rule": ["-> rule"]})
+    assert [t.key for t in templates] == ["rule -> rule", "span W[i] T[j-1] -> rule", "span W[i] T[j-1] -> state"]
+    assert [t.borders for t in templates] == ["", "ij", "ij"]
+    assert tuple(map(parse_key, (t.key for t in templates))) == templates
+
+
+@pytest.mark.parametrize("name", sorted(ALL_SETS))
+def test_named_sets_have_clusters_only_when_asked(name):
+    plain, all_of_it = (resolve(name, clusters=has_them, named=ALL_SETS) for has_them in (False, True))
+    assert set(plain) <= set(all_of_it)
+    assert not [t for t in plain if any(field.value in "KG" for field in t.parsed)]
+    assert len({t.key for t in all_of_it}) == len(all_of_it)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ("sapn", "unknown feature set 'sapn'"),
+        ({"spam": ["-> rule"]}, "unknown kind of template 'spam'"),
+        ({"span": ["W[i]"]}, "has no outcomes"),
+        ({"span": ["W[i] ->"]}, "has no outcomes"),
+        ({"span": ["W[i] -> rules"]}, "unknown outcome 'rules'"),
+        ({"span": ["W[i-4] -> rule"]}, "unknown field"),
+        ({"span": ["W[k] -> rule"]}, "cannot be used"),
+        ({"word": ["W[j] -> rule"]}, "cannot be used"),
+        ({"span": ["RANK -> rule"]}, "cannot be used"),
+    ],
+)
+def test_mistakes_are_named(features, message):
+    with pytest.raises(ConfigError, match=message.replace("[", r"\[")):
+        resolve(features)
+
+
+def test_outcomes_give_columns_to_the_rules_of_a_kind(sample_trees):
+    grammar = grammar_of(sample_trees, Markovization(vertical=1))
+    n_rules, n_states = grammar.n_rules, len(grammar.states)
+    for kind in BORDERS:
+        for outcome in OUTCOMES:
+            found = columns(grammar, kind, outcome)
+            assert found.shape == (n_rules + n_states,)
+            assert set(found[found >= 0].tolist()) == set(range(found.max() + 1))
+    assert (columns(grammar, "rule", "rule") == range(n_rules + n_states)).all()
+    bases = columns(grammar, "span", "base")
+    for one, rule in enumerate(grammar.rules[: grammar.first_lexical]):
+        for other, rule2 in enumerate(grammar.rules[: grammar.first_lexical]):
+            assert (bases[one] == bases[other]) == (base_category(rule.parent) == base_category(rule2.parent))
+    assert (columns(grammar, "bare", "state")[:n_rules] == -1).all()
+    verbs = columns(grammar, "span", "left_verb")
+    meant = {str(rule) for rule, column in zip(grammar.rules, verbs, strict=False) if column >= 0}
+    assert meant == {"VP^S -> =VBD NP^VP", "VP^S -> =VBD PP^VP"}
+
+
+def test_the_base_of_a_state_is_its_category():
+    assert [base_category(s) for s in ("NP^S|<DT>", "S+VP^TOP", "=NP+NN^S", "VP^S[VBZ]")] == [
+        "NP",
+        "S+VP",
+        "=NP+NN",
+        "VP",
+    ]

@@ -1,5 +1,6 @@
-"""Recurrences over a forest are what they are over the list of all derivations."""
+"""Recurrences over a forest, and the trees chosen by them, are what they are over the list of all derivations."""
 
+from collections import Counter, defaultdict
 from itertools import islice
 
 import numpy as np
@@ -7,8 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.chart.charts import (
+    TAG_GAIN,
+    ChartBuilder,
+    derived_tree,
+    expected_f_scores,
+    max_rule_scores,
+    phrase_probabilities,
+)
 from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.recurrences import KBest, inside, log_partition, marginals, viterbi
+from spacy_incparse.chart.recurrences import EdgeLabels, KBest, inside, log_partition, marginals, viterbi
+from spacy_incparse.parsing.parse import Constraint
 from tests.chart.grammars import cases
 from tests.reference.chart import edge_keys, forest_derivations
 
@@ -45,18 +55,6 @@ def test_inside_and_marginals(case, seed):
     for edges, weight in zip(derivations, weights, strict=True):
         expected[list(edges)] += weight / weights.sum()
     np.testing.assert_allclose(marginals(forest, scores), expected, atol=1e-12)
-
-
-@FEW
-@given(cases(), SEEDS)
-def test_marginals_are_the_gradient_of_the_log_partition(case, seed):
-    forest = case[2]
-    scores, probabilities = random_scores(forest, seed), marginals(forest, random_scores(forest, seed))
-    for edge in range(0, forest.n_edges, 1 + forest.n_edges // 5):
-        change = np.zeros(forest.n_edges)
-        change[edge] = 1e-5
-        difference = log_partition(forest, scores + change) - log_partition(forest, scores - change)
-        assert difference / 2e-5 == pytest.approx(probabilities[edge], abs=1e-7)
 
 
 @FEW
@@ -104,3 +102,89 @@ def test_wrong_arrays_are_refused(sample_forest):
             function(sample_forest, np.zeros(3))
         with pytest.raises(ValueError, match="the forest is empty"):
             function(Forest(), np.zeros(0))
+
+
+def all_trees(case, seed):
+    """The scores of edges, and each derivation with its tree's brackets and its probability."""
+    grammar, tags, forest, _ = case
+    scores = np.random.default_rng(seed).normal(0, 1.5, forest.n_edges)
+    derivations = forest_derivations(forest)
+    weights = np.exp([sum(scores[edge] for edge in edges) for edges in derivations])
+    trees = [derived_tree(forest, np.array(edges, np.int32), grammar, tags, tags) for edges in derivations]
+    brackets = [Counter((label, start, end) for label, start, end in tree.spans()) for tree in trees]
+    return scores, derivations, brackets, weights / weights.sum()
+
+
+def expected_brackets(brackets, shares):
+    expected = defaultdict(float)
+    for here, share in zip(brackets, shares, strict=True):
+        for bracket, count in here.items():
+            expected[bracket] += share * count
+    return expected
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_expected_numbers_of_brackets(case, seed):
+    grammar, _, forest, _ = case
+    scores, _, brackets, shares = all_trees(case, seed)
+    labels, probabilities = EdgeLabels(grammar), marginals(forest, scores)
+    table, spans = labels.expected(forest, probabilities), labels.spans(forest).tolist()
+    found = {
+        (grammar.labels[label], *spans[row]): table[row, label] for row, label in zip(*table.nonzero(), strict=True)
+    }
+    expected = expected_brackets(brackets, shares)
+    assert found == pytest.approx(dict(expected))
+    phrases = phrase_probabilities(forest, probabilities, labels, grammar.labels, least=0.01)
+    wanted = {phrase: min(p, 1.0) for phrase, p in expected.items() if p >= 0.01}
+    assert phrases == pytest.approx(wanted)
+
+
+@FEW
+@given(cases(), SEEDS, st.sampled_from([0.3, 0.5]))
+def test_the_tree_of_the_highest_expected_gain(case, seed, threshold):
+    grammar, _, forest, _ = case
+    scores, derivations, brackets, shares = all_trees(case, seed)
+    expected = expected_brackets(brackets, shares)
+    gains = [
+        sum(count * (expected[bracket] - threshold) for bracket, count in here.items() if bracket[0] != "TOP")
+        for here in brackets
+    ]
+    ignored = (grammar.labels.index("TOP"),)
+    probabilities = marginals(forest, scores)
+    edge_scores = expected_f_scores(forest, probabilities, EdgeLabels(grammar), threshold=threshold, ignored=ignored)
+    best, edges = viterbi(forest, edge_scores)
+    tags = np.where(forest.child_array()[:, 0] < 0, TAG_GAIN * probabilities, 0)
+    gains = [gain + tags[list(edges)].sum() for gain, edges in zip(gains, derivations, strict=True)]
+    assert best == pytest.approx(max(gains))
+    assert gains[derivations.index(tuple(edges.tolist()))] == pytest.approx(best)
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_the_tree_of_the_highest_product_of_rule_probabilities(case, seed):
+    forest = case[2]
+    scores, derivations, _, shares = all_trees(case, seed)
+    probabilities = np.zeros(forest.n_edges)
+    for edges, share in zip(derivations, shares, strict=True):
+        probabilities[list(edges)] += share
+    products = [np.prod(probabilities[list(edges)]) for edges in derivations]
+    best, _ = viterbi(forest, max_rule_scores(marginals(forest, scores)))
+    assert np.exp(best) == pytest.approx(max(products))
+
+
+def test_brackets_of_relaxed_trees(sample_grammar):
+    tags = ["IN", "IN", "DT", "NN", "VBD"]
+    forest = ChartBuilder(sample_grammar).build(tags, [Constraint(1, 3, "VP")]).forest
+    labels = EdgeLabels(sample_grammar)
+    table, spans = labels.expected(forest, marginals(forest, np.zeros(forest.n_edges))), labels.spans(forest).tolist()
+    for label, start, end in (("TOP", 0, 5), ("VP", 1, 3)):
+        assert table[spans.index([start, end]), sample_grammar.labels.index(label)] == pytest.approx(1)
+
+
+def test_wrong_shapes_are_refused(sample_grammar, sample_forest):
+    labels = EdgeLabels(sample_grammar)
+    with pytest.raises(ValueError, match="1 values for"):
+        labels.expected(sample_forest, np.zeros(1))
+    with pytest.raises(ValueError, match="scores of shape"):
+        labels.edge_scores(sample_forest, np.zeros((1, 1)))

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, count_rules
-from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, binarized_loss
-from spacy_incparse.papers.taskar_2004.features import FeatureNumbers, SparseFeatures, members_of
+from spacy_incparse.papers.taskar_2004.features import SparseFeatures, members_of
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import MAX_TREES, TREEBANKS
 from tests.reference.chart import count_derivations, forest_derivations
@@ -130,35 +129,3 @@ def test_marginals_stay_a_distribution_and_weights_follow_them(sample, pairwise)
         difference[example.gold] += 1
         expected += difference @ dense(example, n_features)
     np.testing.assert_allclose(dual.weights, expected, atol=1e-8)
-
-
-def test_training_separates_trees(sample):
-    _, examples, n_features = problem(sample)
-
-    def n_right(weights):
-        best = [viterbi(example.forest, example.features.scores(weights))[1].tolist() for example in examples]
-        return sum(edges == example.gold.tolist() for edges, example in zip(best, examples, strict=True))
-
-    dual = FactoredDual(examples, n_features, c=10.0)
-    before = n_right(dual.weights)
-    list(dual.passes(max_passes=20))
-    assert n_right(dual.weights) > before
-
-
-def test_fixed_scores_shift_the_margin(sample):
-    """Training takes account of scores that it does not learn."""
-    _, examples, n_features = problem(sample[:10])
-    for example in examples:
-        extra = np.random.default_rng(0).normal(size=example.forest.n_edges)
-        example.losses = example.losses + extra
-        example.constant -= extra[example.gold].sum()
-    gaps = list(FactoredDual(examples, n_features, c=1.0).passes(max_passes=200))
-    assert gaps[-1].relative < 1e-3
-
-
-def test_numbers_of_features():
-    numbers = FeatureNumbers(10)
-    assert numbers.of(["a", "b", "a"]) == [10, 11, 10]
-    numbers.is_open = False
-    assert numbers.of(["b", "c"]) == [11]
-    assert len(numbers) == 12

@@ -1,7 +1,5 @@
 """Updates of MIRA against the definition: all trees listed, all features of all edges one by one."""
 
-from math import log2
-
 import numpy as np
 import pytest
 
@@ -54,18 +52,6 @@ def test_updates_and_averages(features, examples, c):
     np.testing.assert_allclose(learner.model().weights, averages * 20 * SCALE, atol=0.51)
 
 
-def test_an_update_reaches_the_margin(features, examples):
-    example = examples[0]
-    learner = MarginLearner(features, c=100.0)
-    losses, constant = learner.loss.of_edges(example.forest, example.gold)
-    scores = features.bind(example.sentence, example.forest).scores(learner.weights)
-    _, best = viterbi(example.forest, scores + losses)
-    assert learner.learn(example) == 1
-    scores = features.bind(example.sentence, example.forest).scores(learner.weights)
-    margin = scores[example.gold].sum() - scores[best].sum()
-    assert margin == pytest.approx(losses[best].sum() + constant, rel=1e-4)
-
-
 def test_training_ends_with_margins_and_its_state_can_be_restored(features, examples):
     learner, again = (MarginLearner(features, c=10.0) for _ in range(2))
     n_updates = [sum(learner.learn(example) for example in examples) for _ in range(100)]
@@ -78,16 +64,6 @@ def test_training_ends_with_margins_and_its_state_can_be_restored(features, exam
     for example in examples:
         scores = learner.model().scores(example.sentence, example.forest)
         assert viterbi(example.forest, scores)[1].tolist() == example.gold.tolist()
-
-
-def test_the_scale_changes_scores_but_no_choice(features, examples):
-    models = []
-    for scale in (2.0, 8.0):
-        learner = MarginLearner(features, scale=scale)
-        for example in examples:
-            learner.learn(example)
-        models.append(learner.model())
-    assert log2(np.abs(models[1].weights).max() / np.abs(models[0].weights).max()) == pytest.approx(2, abs=0.1)
 
 
 def test_a_state_of_other_features_is_refused(features, sample_trees, sample_grammar):

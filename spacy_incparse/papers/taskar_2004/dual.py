@@ -256,8 +256,6 @@ class DualLearner(EdgeLearner):
 
     def add(self, example: ChartExample) -> None:
         """Add a sentence. Raises IncparseError if there is no room for it."""
-        if example.number in self._examples:
-            return
         self._n_edges += example.forest.n_edges
         if self._n_edges > MAX_EDGES:
             raise IncparseError(
