@@ -191,16 +191,17 @@ class CombiningParser(Parser):
         return True
 
     @abstractmethod
+    def _inputs(self, words: Sequence[str], tags: Tags | None, *more: Any) -> tuple[Any, Sequence[Input]]:
+        """Return what else the members' opinions depend on, and their inputs."""
+
     def _combination(
         self, words: Sequence[str], tags: Tags | None, constraints: Constraints = (), *more: Any
     ) -> Combination:
-        """Return what the members say of a sentence."""
-
-    def _combined(
-        self, key: Any, words: Sequence[str], wanted: Sequence[Constraint], inputs: Sequence[Input]
-    ) -> Combination:
-        """Return what the members say of their inputs; that of the last key is kept, for the sentence's other trees."""
-        last = self._last
+        """Return what the members say of a sentence; that of the last one is kept, for its other trees."""
+        check_sentence(words, tags)
+        own, inputs = self._inputs(words, tags, *more)
+        wanted = checked_constraints(constraints, len(words))
+        key, last = (tuple(words), wanted, own), self._last
         if last is None or last[0] != key:
             asked = zip(self._members, inputs, strict=True)
             opinions = [voter.opinion(words, tags, wanted, *more) for voter, (_, tags, _, *more) in asked]
@@ -308,15 +309,9 @@ class ComponentCombination(CombiningParser):
         """Raise IncparseError: each component stores its own parser."""
         raise IncparseError("a combination of components is stored as a part of its pipeline: use nlp.to_disk(path)")
 
-    def _combination(
-        self,
-        words: Sequence[str],
-        tags: Tags | None,
-        constraints: Constraints = (),
-        of_members: Sequence[Input] | None = None,
-    ) -> Combination:
-        check_sentence(words, tags)
+    def _inputs(
+        self, words: Sequence[str], tags: Tags | None, of_members: Sequence[Input] | None = None
+    ) -> tuple[Any, Sequence[Input]]:
         if of_members is None:
             raise IncparseError("the members of a combination have tags of their own: parse Docs, or their sentences")
-        wanted = checked_constraints(constraints, len(words))
-        return self._combined((id(of_members), tuple(words), wanted), words, wanted, of_members)
+        return id(of_members), of_members

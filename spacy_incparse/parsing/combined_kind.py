@@ -13,8 +13,8 @@ from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.linear.clusters import MAX_WORDS, Clusters
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import find_kind, recipes
-from spacy_incparse.parsing.combination import Combination, CombiningParser, Voter
-from spacy_incparse.parsing.parse import Constraints, Tags, check_sentence, checked_constraints
+from spacy_incparse.parsing.combination import CombiningParser, Voter
+from spacy_incparse.parsing.parse import Input, Tags
 from spacy_incparse.parsing.parser import (
     Learner,
     Parser,
@@ -200,12 +200,10 @@ class CombinedParser(CombiningParser):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
 
-    def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
-        check_sentence(words, tags)
+    def _inputs(self, words: Sequence[str], tags: Tags | None) -> tuple[Any, Sequence[Input]]:
         tags = [None] * len(words) if tags is None else tags
-        wanted = checked_constraints(constraints, len(words))
-        key = tuple(words), list(tags), wanted, [voter.temperature for voter in self._members]
-        return self._combined(key, words, wanted, [(words, tags, wanted)] * len(self._members))
+        key = list(tags), [voter.temperature for voter in self._members]
+        return key, [(words, tags, ())] * len(self._members)
 
 
 class _MemberLearner:
