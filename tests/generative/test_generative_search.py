@@ -176,42 +176,6 @@ def test_words_sum_to_one_under_every_tag_in_every_context():
             assert fast == pytest.approx(1, abs=1e-12)
 
 
-def all_first_chains(slow, stack, sentence, longest):
-    """The probability of all ways to reach a tag below a stack by chains up to a length, and of all longer chains."""
-    n_nonterminals = slow.facts.n_nonterminals
-    reached, pending = 0.0, [(stack, 1.0)]
-    for _ in range(longest + 1):
-        longer = []
-        for here, p in pending:
-            for symbol in range(2, 2 + n_nonterminals + slow.facts.n_tags):
-                q = p * slow.node(here, sentence, symbol)
-                if symbol >= 2 + n_nonterminals:
-                    reached += q
-                elif q:
-                    longer.append(((*here, Open(symbol, 0, ())), q))
-        pending = longer
-    return reached, sum(p for _, p in pending)
-
-
-def test_continuations_of_a_prefix_sum_to_its_probability():
-    """Closings, chains of any length, tags and words, and the end: all of it, none twice."""
-    _, slow = engines(TREES[2:])
-    sentence = slow.sentence_of([1], (0,))
-    kept, _ = slow.push(slow.first(), [slow.vocabulary.encode(["dog"])[0]], [0])
-    for h in kept:
-        stack, p, total = h.stack, 1.0, 0.0
-        while True:
-            reached, longer = all_first_chains(slow, stack, sentence, 8)
-            stop = slow.node(stack, sentence, 0)
-            total += p * (reached + longer)
-            assert reached + longer + stop == pytest.approx(1, abs=1e-9)
-            p *= stop
-            if len(stack) == 1:
-                break
-            stack = slow.close(stack)
-        assert total + p == pytest.approx(1, abs=1e-9)
-
-
 def test_next_words_sum_to_what_the_grammar_allows():
     """Over all words and the end, the beam's next probabilities miss only chains and triples that training lacks."""
     parser, _ = engines(TREES)
@@ -250,17 +214,6 @@ def test_parser_survives_bytes_and_refuses_others():
     assert again.to_bytes() == parser.to_bytes()
     with pytest.raises(ModelError, match="not a generative model"):
         GenerativeParser.from_bytes(b"nonsense")
-
-
-def test_damaged_counts_are_refused():
-    parser, _ = engines(TREES)
-    content = srsly.msgpack_loads(parser.to_bytes())
-    for counts, name in (("nodes", "above"), ("nodes", "counts"), ("words", "places")):
-        stored = content["model"][counts]
-        arrays = stored["arrays"] | {name: stored["arrays"][name][:-1]}
-        damaged = content["model"] | {counts: stored | {"arrays": arrays}}
-        with pytest.raises(ModelError, match="damaged"):
-            GenerativeParser.from_bytes(srsly.msgpack_dumps(content | {"model": damaged}))
 
 
 def test_words_that_nothing_fits_are_parsed_relaxed():

@@ -133,22 +133,6 @@ def test_equal_sentences_are_in_one_stretch():
     assert jackknife.vocabularies[0].to_dict() == others.vocabulary.to_dict()
 
 
-def test_the_generative_part_decides_where_weights_do_not(trees):
-    """With all weights 0 the hybrid's best tree is the generative model's most probable one."""
-    learner = learner_of(trees, features="paper", **WEIGHTS, generative_folds=0)
-    parser = learner.parser()
-    generative = learner.model.generative
-    config = learner.model.generative_config
-    slow = SlowGenerative(trees, generative, config, beam_size=50)
-    tree = min(trees, key=lambda tree: len(tree.words))
-    kept, seen = slow.first(), []
-    for number, tag in zip(generative.vocabulary.encode(tree.words), tree.tags, strict=True):
-        seen.append(number)
-        kept, _ = slow.push(kept, seen, [learner.model.grammar.labels.tag_ids[tag]])
-    best = parser.parse(tree.words, tree.tags)
-    assert best.score == pytest.approx(WEIGHT * slow.finish(kept, seen)[0][0], abs=1.0)
-
-
 def test_a_saved_parser_is_the_same(trees, learner):
     parser = learner.parser()
     assert isinstance(parser.model, HybridModel)

@@ -14,7 +14,7 @@ from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.parsing.catalogue import find_kind, kind_of
 from spacy_incparse.parsing.combined_kind import CombinedConfig, CombinedLearner
-from spacy_incparse.parsing.parser import TagRequest
+from spacy_incparse.parsing.parser import TagRequest, common_request, requested_tags
 from spacy_incparse.training.settings import TRAINING_DEFAULTS
 from tests.parsing.small_combination import ASSETS, HEADS, MEMBERS, SMALL, run, sample, small_config
 
@@ -29,12 +29,10 @@ def parser(trees):
     return run(trees, small_config())[0]
 
 
-@pytest.mark.parametrize(
-    ("place", "n_passes"), [(0, 1), (2, 1)]
-)  # a CRF depends on the order of sentences, and so on its number
-def test_a_member_is_the_parser_that_it_would_be_alone(trees, parser, place, n_passes):
+@pytest.mark.parametrize("place", [0, 2])  # a CRF depends on the order of sentences, and so on its number
+def test_a_member_is_the_parser_that_it_would_be_alone(trees, parser, place):
     member = small_config().resolved[place]
-    alone, _ = run(trees, member.config, member.kind, n_passes)
+    alone, _ = run(trees, member.config, member.kind, 1)
     assert parser.members[place].to_bytes() == alone.to_bytes()
 
 
@@ -76,14 +74,19 @@ def test_the_state_is_restored(trees):
         learner_of(trees, members={"one": SMALL}).state_from_bytes(first.state_to_bytes())
 
 
-def test_a_run_is_resumed(trees, parser, tmp_path):
-    def stop(what, done, total):
-        if what == "pass 2":
-            raise KeyboardInterrupt
+TAGS = ["NN", [("VBD", 0.0), ("VBN", 3.0), ("JJ", 30.0)], None]
 
-    with pytest.raises(KeyboardInterrupt):
-        run(trees, small_config(), state_dir=tmp_path, progress=stop)
-    assert run(trees, small_config(), state_dir=tmp_path, resume=True)[0].to_bytes() == parser.to_bytes()
+
+def test_fewer_tags():
+    assert requested_tags(TAGS, None) == TAGS
+    assert requested_tags(TAGS, TagRequest()) == ["NN", "VBD", None]
+    assert requested_tags(TAGS, TagRequest(2, 40.0)) == ["NN", [("VBD", 0.0), ("VBN", 3.0)], None]
+    assert requested_tags(TAGS, TagRequest(3, 2.0)) == ["NN", [("VBD", 0.0)], None]
+
+
+def test_a_common_request():
+    assert common_request([None, TagRequest(3, 10.0), TagRequest(2, 40.0)]) == TagRequest(3, 40.0)
+    assert common_request([None, None]) is None
 
 
 def test_needs():
@@ -186,5 +189,3 @@ def test_the_command_trains_a_pipeline(tmp_path):
     assert first.tree == tree
     assert len(others) == 3
     assert all(token.tag_ for token in doc)
-    copy = spacy.load(tmp_path / "out" / "model-best")
-    assert str(copy("It rained.")._.trees[0]) == str(doc._.trees[1])

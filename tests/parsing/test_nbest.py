@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.kind import GenerativeConfig
-from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.parsing.nbest import NBestSearch, phrase_probabilities, probabilities
 from spacy_incparse.treebanks.reader import read_treebank
-from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import learner_of
 
@@ -31,10 +28,10 @@ def parser():
     return learner.parser()
 
 
-def test_the_parsers_own_analysis_is_the_first(parser):
+def test_the_parsers_own_analysis_is_the_first(parser, held_out):
     analyser = NBestSearch(parser)
     n_more = 0
-    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+    for tree in held_out[:20]:
         parses = analyser.analyses(tree.words, tree.tags)
         assert parses[0] == parser.parse(tree.words, tree.tags)
         scores = [parse.score for parse in parses]
@@ -45,8 +42,8 @@ def test_the_parsers_own_analysis_is_the_first(parser):
 
 
 @pytest.mark.parametrize("n", [2, 5, 20, None])
-def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(parser, n):
-    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(parser, n, held_out):
+    for tree in held_out[:20]:
         # Some words have two tags, so that scores of one search cannot always be kept for the other.
         tags = [[(tag, 0), ("NN", 3)] if i % 3 == 0 and tag != "NN" else tag for i, tag in enumerate(tree.tags)]
         search = NBestSearch(parser)
@@ -54,8 +51,8 @@ def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(pars
         assert search.analyses(tree.words, tags, n=n) == search.beside(own, tree.words, tags, n=n)
 
 
-def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeypatch):
-    tree = read_treebank(ASSETS / "sample-dev.mrg")[0]
+def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeypatch, held_out):
+    tree = held_out[0]
     written = []
 
     class Writer:
@@ -83,9 +80,9 @@ def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeyp
         best.tree.nothing  # noqa: B018
 
 
-def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser):
+def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser, held_out):
     n_better = 0
-    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:40]:
+    for tree in held_out[:40]:
         own, *others = NBestSearch(parser, with_better=True).analyses(tree.words, tree.tags)
         assert own == parser.parse(tree.words, tree.tags)
         found = parser.with_wide_search(100).nbest(tree.words, tree.tags, 100)
@@ -101,11 +98,10 @@ def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser):
     assert n_better
 
 
-def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay():
-    trees = read_treebank(ASSETS / "sample-train.mrg")
-    parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(generative, held_out):
+    parser = generative
     n_beaten = 0
-    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+    for tree in held_out[:20]:
         own = parser.parse(tree.words, tree.tags)
         first, *others = NBestSearch(parser).analyses(tree.words, tree.tags)
         assert first == own
@@ -120,13 +116,13 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
     assert n_beaten
     plain = NBestSearch(parser.with_search(choose="score"))
     assert plain.parser.answers_with_best
-    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:5]:
+    for tree in held_out[:5]:
         scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
         assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("kind", ["perceptron", "generative"])
-def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind):
+def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind, generative, held_out):
     trees = read_treebank(ASSETS / "sample-train.mrg")
     if kind == "perceptron":  # with a grammar that allows many trees, and the highest-scoring one first
         learner = learner_of(trees, table_bits=16, gamma=None, beam_size=400, outcome_filter_min_count=0)
@@ -134,10 +130,10 @@ def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind
             learner.update(tree.words, tree.tags, tree)
         parser = learner.parser()
     else:
-        parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+        parser = generative
     search = NBestSearch(parser)
     lengths = []
-    long = [tree for tree in read_treebank(ASSETS / "sample-dev.mrg") if len(tree.words) > 14][:4]
+    long = [tree for tree in held_out if len(tree.words) > 14][:4]
     for tree in long:
         tags = tree.tags if kind == "perceptron" else [None] * len(tree.words)
         most = search.analyses(tree.words, tags, n=250)

@@ -1,7 +1,7 @@
-"""The tree of the highest expected gain against all trees that the phrases of a few trees make."""
+"""The tree of the best expected F, and the one of the highest expected gain, against all trees that there are."""
 
 from itertools import combinations
-from math import fsum
+from math import exp, fsum, log
 
 import pytest
 from hypothesis import given, settings
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from spacy_incparse.parsing.choice import best_spans
 from spacy_incparse.parsing.combination import Combination, Opinion, agreeing
-from spacy_incparse.parsing.nbest import phrases_of
+from spacy_incparse.parsing.nbest import expected_f_values, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraint, Parse, flat_tree
 from spacy_incparse.trees.tree import Tree
-from tests.reference.recombination import all_phrase_sets, crosses
-from tests.strategies import deep_tree
+from tests.reference.bracket_chart import all_phrase_sets, crosses
+from tests.strategies import deep_tree, normalised_trees
 
 SPANS = st.tuples(st.integers(0, 6), st.integers(1, 5)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 GAINS = st.dictionaries(SPANS, st.integers(-3, 9).map(float), max_size=10)
@@ -23,6 +23,44 @@ HIGH = "(TOP (S (NP (N a)) (VP (V b) (NP (N c)) (PP (P d)))))"
 LEFT = "(TOP (S (VP (VP (N a) (V b)) (N c)) (P d)))"
 ODD = "(TOP (FRAG (S (N a) (V b)) (N c)) (P d))"
 DRAWN = st.lists(st.tuples(st.sampled_from((LOW, HIGH, LEFT, ODD)), st.integers(-20, 0)), min_size=1, max_size=4)
+
+
+def slow_expected_f(parses, temperature):
+    """The slow twin: the expected F of each tree, pair by pair."""
+    top = max(parse.score for parse in parses)
+    weights = [exp((parse.score - top) / temperature) for parse in parses]
+    spans = [set(parse.tree.spans()) for parse in parses]
+    n_expected = sum(w * len(s) for w, s in zip(weights, spans, strict=True)) / sum(weights)
+    return [
+        2
+        * sum(w * len(mine & s) for w, s in zip(weights, spans, strict=True))
+        / sum(weights)
+        / (len(mine) + n_expected)
+        for mine in spans
+    ]
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(normalised_trees(max_words=4), st.floats(0.01, 1)), min_size=1, max_size=8))
+def test_the_best_expected_f_of_any_list_as_the_slow_twin(trees):
+    parses = [Parse(tree, log(probability), "beam") for tree, probability in trees]
+    for temperature in (0.5, 1.0, 3.0):
+        expected = slow_expected_f(parses, temperature)
+        top = max(one.score for one in parses)
+        weights = [exp((one.score - top) / temperature) for one in parses]
+        assert expected_f_values([one.tree for one in parses], weights) == pytest.approx(expected)
+        best = max_expected_f(parses, temperature)
+        assert expected[[one is best for one in parses].index(True)] == pytest.approx(max(expected))
+
+
+def test_trees_that_agree_outvote_the_most_probable():
+    parses = [Parse(Tree.from_string(text), log(p), "beam") for text, p in ((ODD, 0.4), (LOW, 0.3), (HIGH, 0.3))]
+    assert max_expected_f(parses, 1.0).tree in (parses[1].tree, parses[2].tree)
+
+
+def test_ties_go_to_the_first():
+    parses = [Parse(Tree.from_string(LOW), 0.0, "beam") for _ in range(2)]
+    assert max_expected_f(parses, 1.0) is parses[0]
 
 
 def opinion(pairs, weight=1.0, unmet=()):

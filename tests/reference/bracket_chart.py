@@ -12,13 +12,8 @@ def all_spans(n_words):
 
 def all_trees(n_words):
     """All sets of spans that do not cross, as sorted lists of span numbers."""
-    spans = all_spans(n_words)
-    found = []
-    for size in range(len(spans) + 1):
-        for chosen in combinations(range(len(spans)), size):
-            if not any(_cross(spans[a], spans[b]) for a, b in combinations(chosen, 2)):
-                found.append(list(chosen))
-    return found
+    numbers = {span: number for number, span in enumerate(all_spans(n_words))}
+    return [[numbers[span] for span in chosen] for chosen in all_phrase_sets(numbers)]
 
 
 def log_partition(values, n_words):
@@ -40,5 +35,14 @@ def best(values, n_words):
     return max((sum(values[span] for span in tree), tree) for tree in all_trees(n_words))
 
 
-def _cross(a, b):
-    return a[0] < b[0] < a[1] < b[1] or b[0] < a[0] < b[1] < a[1]
+def crosses(a, b):
+    (*_, i, j), (*_, k, m) = a, b
+    return i < k < j < m or k < i < m < j
+
+
+def all_phrase_sets(phrases):
+    """Yield all sets of these phrases or spans of which no two cross."""
+    for size in range(len(phrases) + 1):
+        for chosen in combinations(phrases, size):
+            if not any(crosses(a, b) for a, b in combinations(chosen, 2)):
+                yield chosen

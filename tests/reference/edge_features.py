@@ -7,16 +7,10 @@ from spacy_incparse.chart.forest import GLUE_SCORE
 from spacy_incparse.chart.grammar import IDENTITY
 from spacy_incparse.chart.templates import WORD_VALUES, columns
 from spacy_incparse.linear.templates import hash_text
+from tests.reference.features import MASK, mix64
 
-MASK = (1 << 64) - 1
 BASE = 0x9E3779B97F4A7C15
 BUCKETS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)
-
-
-def mix64(x):
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
-    return x ^ (x >> 31)
 
 
 def bucket(length):

@@ -103,34 +103,24 @@ class Engines:
         self.slow = self._slow(values, beam_size, gamma, outcome_filter_min_count)
 
     def _slow(self, values, beam_size, gamma, outcome_filter_min_count):
-        return SlowBeam(
-            self.model,
-            self.config,
-            values,
-            bits=BITS,
-            beam_size=beam_size,
-            gamma=gamma,
-            outcome_filter_min_count=outcome_filter_min_count,
-        )
+        search = {"beam_size": beam_size, "gamma": gamma, "outcome_filter_min_count": outcome_filter_min_count}
+        return SlowBeam(self.model, self.config, values, bits=BITS, **search)
 
     def chain(self, leaf):
         return self.moves.leaves[leaf][1]
 
     def fast_parse(self, words, tags, k):
         """Analyses as (score, moves) and the number of relaxed words."""
-        results, n_relaxed = self.beam.parse(self.model.sentence(words, tags), k)
-        return [
-            (score, tuple((n, self.chain(leaf)) for n, leaf in zip(closings, leaves, strict=True)))
-            for score, closings, leaves in results
-        ], n_relaxed
+        found, n_relaxed = self._fast(self.model.sentence(words, tags), k)
+        return [(score, moves) for score, moves, _ in found], n_relaxed
 
     def fast_lattice_parse(self, words, tags, k):
         """The same for words that may have several tags, given as lists of (tag id, rank): (score, moves, tags)."""
-        slow = self.slow.sentence(words, tags)
-        n_tags = len(self.model.grammar.tags)
-        sentence = Sentence(
-            slow.words, slow.classes, slow.tags, n_tags, slow.is_question, slow.alternatives, slow.clusters
-        )
+        slow, n_tags = self.slow.sentence(words, tags), len(self.model.grammar.tags)
+        numbers = slow.words, slow.classes, slow.tags
+        return self._fast(Sentence(*numbers, n_tags, slow.is_question, slow.alternatives, slow.clusters), k)
+
+    def _fast(self, sentence, k):
         results, n_relaxed = self.beam.parse(sentence, k)
         return [
             (
@@ -168,21 +158,11 @@ class Engines:
 class Learners(Engines):
     """Two perceptrons that start from 0 and see the same sentences."""
 
-    def __init__(
-        self,
-        trees,
-        *,
-        update="early",
-        beam_size=4,
-        gamma=None,
-        outcome_filter_min_count=0,
-        margin=0,
-        step_decay=0,
-        **settings,
-    ):
-        super().__init__(
-            trees, beam_size=beam_size, gamma=gamma, outcome_filter_min_count=outcome_filter_min_count, **settings
-        )
+    def __init__(self, trees, *, update="early", margin=0, step_decay=0, **settings):
+        search = {"beam_size": 4, "gamma": None, "outcome_filter_min_count": 0}
+        search = {name: settings.pop(name, value) for name, value in search.items()}
+        super().__init__(trees, **search, **settings)
+        beam_size, gamma, outcome_filter_min_count = search.values()
         self.weights = AveragedWeights(BITS, self.moves.n_columns, step_decay)
         scorer = self.model.scorer(self.moves, self.weights, self.config)
         beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)

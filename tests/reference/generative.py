@@ -119,17 +119,14 @@ class SlowGenerative(SlowBeam):
     def word_base(self, word, tag):
         """P(class | tag), with one count of P(class) added, over the members of the class."""
         if (word, tag) not in self.bases:
-            self.bases[word, tag] = self._word_base(word, tag)
+            of = self.class_of(word)
+            n_all = sum(self.class_counts.values())
+            n_class = sum(n for (name, _), n in self.class_counts.items() if name == of)
+            n_tag = sum(n for (_, other), n in self.class_counts.items() if other == tag)
+            share = (n_class + 1) / (n_all + len(self.vocabulary.classes))
+            members = 1 + sum(self.class_of(k) == of for k in range(1, len(self.vocabulary.words) + 1))
+            self.bases[word, tag] = (self.class_counts[of, tag] + share) / (n_tag + 1) / members
         return self.bases[word, tag]
-
-    def _word_base(self, word, tag):
-        of = self.class_of(word)
-        n_all = sum(self.class_counts.values())
-        n_class = sum(n for (name, _), n in self.class_counts.items() if name == of)
-        n_tag = sum(n for (_, other), n in self.class_counts.items() if other == tag)
-        share = (n_class + 1) / (n_all + len(self.vocabulary.classes))
-        members = 1 + sum(self.class_of(k) == of for k in range(1, len(self.vocabulary.words) + 1))
-        return (self.class_counts[of, tag] + share) / (n_tag + 1) / members
 
     def class_of(self, word):
         known = self.vocabulary.is_known(word)
@@ -167,15 +164,11 @@ class SlowGenerative(SlowBeam):
 
     def closed_stacks(self, h, words, relaxed):
         """Attachment sites from the lowest up: (number of closings, stack, log probability)."""
-        stack, score, n_closings = h.stack, h.score, 0
-        sentence = self.sentence_of(words, h.tags)
-        while True:
-            yield n_closings, stack, score
-            if len(stack) == 1 or not self.may_close(stack[-1], 0, relaxed):
-                return
-            score += log(self.node(stack, sentence, STOP))
-            stack = self.close(stack)
-            n_closings += 1
+        for n_closings, stack, score in self.sites(h, 0, self.sentence_of(words, h.tags), 0, relaxed):
+            yield n_closings, stack, h.score + score
+
+    def stop_score(self, stack, sentence, position):
+        return log(self.node(stack, sentence, STOP))
 
     def push(self, beam, words, tags):
         """The beam after the last of `words`, and what `Beam.measures` gives of it."""
@@ -227,26 +220,3 @@ def log_sum(values):
     values = list(values)
     top = max(values)
     return top + log(sum(exp(value - top) for value in values))
-
-
-def slow_weights(events, n_levels, n_iterations):
-    """EM over events: lists of (share of the outcome, bucket or None) by level, and the probability before counts."""
-    n_buckets = n_levels * COUNT_BUCKETS * RATIO_BUCKETS
-    weights = [0.5] * n_buckets
-    for _ in range(n_iterations):
-        taken, asked = [0.5] * n_buckets, [1.0] * n_buckets
-        for levels, base in events:
-            left, joint = 1.0, {}
-            for level in range(n_levels - 1, -1, -1):
-                share, b = levels[level]
-                if b is not None:
-                    joint[level] = left * weights[b] * share
-                    left *= 1 - weights[b]
-            total, reached = sum(joint.values()) + left * base, 1.0
-            for level, p in joint.items():
-                b = levels[level][1]
-                asked[b] += reached
-                taken[b] += p / total
-                reached -= p / total
-        weights = [min(max(t / a, 1e-6), 1 - 1e-6) for t, a in zip(taken, asked, strict=True)]
-    return weights

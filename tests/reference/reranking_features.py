@@ -10,16 +10,10 @@ from itertools import pairwise
 
 from spacy_incparse.incremental.config import CONJUNCTIONS
 from spacy_incparse.rerank.features import is_prepositional
+from tests.reference.features import MASK, mix64
 
-MASK = (1 << 64) - 1
 LEXICALIZED = "lexicalized-"
 BINS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
-
-
-def mix64(x):
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
-    return x ^ (x >> 31)
 
 
 @cache
@@ -140,19 +134,23 @@ def rules(node):
     yield (node.rule,)
 
 
-def bigrams(node):
+def neighbours_outwards(node):
+    """Each child beside the head with its side and the next child in that direction."""
     number = node.head_number
     for side, outwards in (("left", node.children[:number][::-1]), ("right", node.children[number + 1 :])):
         for child, following in pairwise([*outwards, None] if outwards else []):
-            yield side, node.shown, child.shown, shown(following)
+            yield side, child, following
+
+
+def bigrams(node):
+    for side, child, following in neighbours_outwards(node):
+        yield side, node.shown, child.shown, shown(following)
 
 
 def lexical_bigrams(node):
-    number = node.head_number
-    for side, outwards in (("left", node.children[:number][::-1]), ("right", node.children[number + 1 :])):
-        for child, following in pairwise([*outwards, None] if outwards else []):
-            word = following.word if following else None
-            yield side, node.shown, child.shown, shown(following), child.word, word
+    for side, child, following in neighbours_outwards(node):
+        word = following.word if following else None
+        yield side, node.shown, child.shown, shown(following), child.word, word
 
 
 def grandparent_rules(node):

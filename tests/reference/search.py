@@ -199,9 +199,12 @@ class SlowBeam:
             yield n_closings, stack, score
             if len(stack) == 1 or not self.may_close(stack[-1], tag, relaxed):
                 return
-            score += self.score(self.extractor.stop(stack, sentence, position))
+            score += self.stop_score(stack, sentence, position)
             stack = self.close(stack)
             n_closings += 1
+
+    def stop_score(self, stack, sentence, position):
+        return self.score(self.extractor.stop(stack, sentence, position))
 
     def filter(self, ranked):
         """Equation 3: h_k stays where score(h_k) >= score(h_0) - gamma / k^3; at most beam_size in all."""

@@ -1,11 +1,10 @@
 """Span classifiers by their definition: all binary trees one by one, and features as tuples."""
 
-from functools import cache
 from math import exp, log1p
 
 from spacy_incparse.chart.templates import PRUNER_GROUPS
+from tests.reference.features import MASK, mix64
 
-MASK64 = 2**64 - 1
 BEGIN, END, GATE, SPAN, WORD = PRUNER_GROUPS.values()
 PADDING = 3  # words beyond both ends of a span
 
@@ -49,7 +48,7 @@ class SpanModel:
                 if group in groups:
                     hashed = mix64(seed)
                     for atom in template.split():
-                        hashed = ((hashed ^ atoms[atom]) * 0x9E3779B97F4A7C15) & MASK64
+                        hashed = ((hashed ^ atoms[atom]) * 0x9E3779B97F4A7C15) & MASK
                         hashed ^= hashed >> 32
                     found.append(hashed % size)
         return found
@@ -106,11 +105,3 @@ def length_step(length):
     while length > 7:
         length, step = length * 3 // 4, step + 8
     return length + step
-
-
-@cache
-def mix64(x):
-    """SplitMix64's finalizer."""
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK64
-    return x ^ (x >> 31)
