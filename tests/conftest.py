@@ -28,7 +28,7 @@ _QUICK = {
     "transforms": "binarize left_corner markovize",
     "treebanks": "normalize forest_reading",
     "trees": "bracket_strings builder codec edits heads tree walks",
-    "viz": "escaping sketch svg tree_layout",
+    "viz": "escaping sketch svg",
     ".": "layout import_circles tokens files integer_arrays",
 }
 QUICK = {

@@ -11,8 +11,7 @@ from spacy_incparse.corpora.records import Counts, ShardRecord
 class Clock:
     """A clock that is set by hand."""
 
-    def __init__(self):
-        self.now = 1000.0
+    now = 1000.0
 
     def __call__(self):
         return self.now
@@ -49,12 +48,7 @@ def test_what_an_earlier_run_has_finished_takes_no_time(clock):
     clock.now += 10
     note(progress, 500, 1000)
     assert progress.line() == "62 %, 2 shards, 10,000 words, 100 words/s, 0:00:30 left"
-
-
-def test_more_is_read_than_expected(clock):
-    progress = AnnotationProgress(1000, io.StringIO(), clock)
-    clock.now += 1
-    note(progress, 1500, 10)
+    note(progress, 1600, 10)  # more than expected
     assert progress.line().endswith("0:00:00 left")
 
 

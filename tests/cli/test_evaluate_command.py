@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import spacy
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
@@ -54,15 +53,6 @@ def test_calibration(evaluate):
         assert found["right"] == pytest.approx(sum(right * n for _, right, n in found["bins"]) / found["n"])
     assert figures["calibration"]["trees"]["n"] == 50
     assert "calibration" not in evaluate()[1]
-
-
-def test_calibration_of_a_model_without_temperature(run, model, dev_file, tmp_path):
-    nlp = spacy.load(model)
-    nlp.get_pipe("incparse").model.parser.temperature = None
-    nlp.to_disk(tmp_path / "old")
-    result = run("evaluate", tmp_path / "old", dev_file, "--calibration")
-    assert result.exit_code == 1
-    assert "no temperature" in result.output
 
 
 def test_raw_text(evaluate):

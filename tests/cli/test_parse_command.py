@@ -3,15 +3,18 @@ import json
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 import spacy
 from spacy.util import load_config
 
-from spacy_incparse.cli.parse import paragraphs
+from spacy_incparse.cli.parse import paragraphs, split_tag
 from spacy_incparse.treebanks.reader import parse_bracketed
+from tests.viz.markup import elements, texts
 
 TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
+STILL = "The rain stopped. It (still) is cold."
 
 
 def test_paragraphs_end_at_blank_lines():
@@ -19,21 +22,15 @@ def test_paragraphs_end_at_blank_lines():
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_may_end_as_on_any_system(run, model, end):
-    text = f"The rain{end}stopped.{end}{end}It is cold.{end}"
-    rows = [
-        json.loads(line) for line in run("parse", "--format", "json", "--model", model, stdin=text).stdout.splitlines()
-    ]
+def test_lines_may_end_as_on_any_system(run, model, tmp_path, end):
+    """Also in a file that is gzipped, whatever its name is; and a byte order mark is no word."""
+    text = f"\ufeffThe rain{end}stopped.{end}{end}It is cold.{end}".encode()
+    (tmp_path / "a.txt").write_bytes(gzip.compress(text))
+    result = run("parse", "--format", "json", "--model", model, stdin=text)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(row["paragraph"], row["text"]) for row in rows] == [(1, "The rain stopped."), (2, "It is cold.")]
-
-
-def test_a_text_on_the_command_line_gives_one_tree_a_line(run, model):
-    result = run("parse", "The rain stopped. It is cold.", "--model", model)
-    assert result.exit_code == 0
-    trees = list(parse_bracketed(result.stdout))
-    assert [" ".join(tree.words) for tree in trees] == ["The rain stopped .", "It is cold ."]
-    assert len(result.stdout.splitlines()) == 2
-    assert all(tree.label == "TOP" for tree in trees)
+    zipped = run("parse", "--format", "json", "--model", model, "--input", tmp_path / "a.txt")
+    assert zipped.stdout == result.stdout
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
@@ -123,9 +120,8 @@ def test_pretty_can_be_read_again(run, model):
     assert " ".join(map(str, parse_bracketed(pretty))) + "\n" == run("parse", text, "--model", model).stdout
 
 
-@pytest.mark.parametrize("text", ["", " \n\n"])
-def test_no_text_no_trees(run, model, text):
-    result = run("parse", "--model", model, stdin=text)
+def test_no_text_no_trees(run, model):
+    result = run("parse", "--model", model, stdin=" \n\n")
     assert (result.exit_code, result.stdout) == (0, "")
 
 
@@ -146,14 +142,6 @@ def test_a_file_as_text_is_no_silent_mistake(run, model, write):
     assert run("parse", "no\x00file", "--model", model).stderr == ""
 
 
-@pytest.mark.parametrize("name", ["text.txt.gz", "text.txt"])
-def test_gzipped_input(run, model, write, tmp_path, name):
-    (tmp_path / name).write_bytes(gzip.compress(TEXT.encode()))
-    result = run("parse", "--model", model, "--input", tmp_path / name)
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout == run("parse", "--model", model, "--input", write("plain.txt", TEXT)).stdout
-
-
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:12] + b"\xff" * 20])
 def test_damaged_gzip_file(run, model, tmp_path, damage):
     (tmp_path / "text.gz").write_bytes(damage(gzip.compress(TEXT.encode())))
@@ -162,19 +150,17 @@ def test_damaged_gzip_file(run, model, tmp_path, damage):
     assert "text.gz: the gzip file is damaged" in result.stderr
 
 
-def test_byte_order_mark_is_no_word(run, model, tmp_path):
-    (tmp_path / "bom.txt").write_text("It rained.", encoding="utf-8-sig")
-    (tree,) = parse_bracketed(run("parse", "--model", model, "--input", tmp_path / "bom.txt").stdout)
-    assert tree.words[0] == "It"
-
-
-def test_a_pipeline_without_the_parser_is_refused(run, tmp_path):
+def test_a_pipeline_without_the_parser_or_a_damaged_one_is_refused(run, tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path / "plain")
     result = run("parse", "x", "--model", tmp_path / "plain")
     assert result.exit_code == 1
     assert "has no component 'incparse' (it has sentencizer)" in result.stderr
+    (tmp_path / "plain" / "config.cfg").write_text("[nlp\n")
+    result = run("parse", "x", "--model", tmp_path / "plain")
+    assert result.exit_code == 1
+    assert "cannot be loaded" in result.stderr
 
 
 @pytest.mark.parametrize("is_transformer", [True, False])
@@ -191,10 +177,107 @@ def test_a_package_that_a_pipeline_needs_is_named(run, tmp_path, monkeypatch, is
     assert (advice in result.stderr) is is_transformer
 
 
-def test_a_damaged_pipeline_is_refused(run, tmp_path):
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "config.cfg").write_text("[nlp\n")
-    (tmp_path / "bad" / "meta.json").write_text("{}")
-    result = run("parse", "x", "--model", tmp_path / "bad")
+def test_drawings(run, model):
+    result = run("parse", STILL, "--model", model, "--format", "draw")
+    assert result.exit_code == 0
+    drawings = result.stdout.split("\n\n")
+    assert [drawing.splitlines()[-1].split() for drawing in drawings[:2]] == [
+        ["The", "rain", "stopped", "."],
+        ["It", "(", "still", ")", "is", "cold", "."],
+    ]
+    listed = run("parse", STILL, "--model", model, "--format", "draw", "--nbest", "2", "--ptb").stdout
+    assert listed.startswith("# sent 1 parse 1 score ")
+    assert "-LRB- still -RRB-" in listed
+
+
+def test_one_picture_of_all_sentences(run, model):
+    picture = run("parse", STILL, "--model", model, "--format", "svg").stdout
+    assert {"rain", "cold", "("} <= set(texts(picture))
+    listed = run("parse", STILL, "--model", model, "--format", "svg", "--nbest", "2", "--ptb").stdout
+    assert any(text.startswith("2 · score ") for text in texts(listed))
+    assert "-LRB-" in texts(listed)
+    ElementTree.fromstring(run("parse", "", "--model", model, "--format", "svg").stdout)
+
+
+@pytest.mark.parametrize("nbest", [1, 2])
+def test_a_page(run, model, nbest):
+    page = run("parse", STILL, "--model", model, "--format", "html", "--nbest", nbest).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.rstrip().endswith("</html>")
+    assert page.count("<section") == 2
+    assert page.count("<figure") >= 2 * nbest - 1
+    assert ("figure", "data-sizes") in elements(page)
+
+
+def test_tokens_are_parted_at_the_last_underscore():
+    for token, word, tag in [
+        ("fish_NN", "fish", "NN"), ("fish", "fish", ""), ("fish_", "fish", ""), ("_", "_", ""), ("__NN", "_", "NN"),
+        ("snake_case_NN", "snake_case", "NN"), (r"snake\_case", "snake_case", ""),
+        (r"snake\_case_NN", "snake_case", "NN"), (r"\_", "_", ""), (r"\__NN", "_", "NN"), (r"C:\\_NN", "C:\\", "NN"),
+        (r"C:\_NN", "C:_NN", ""), ("C:\\", "C:\\", ""), (r"1\/2_CD", r"1\/2", "CD"), ("(_-LRB-", "(", "-LRB-"),
+        ("_NN", "", "NN"),
+    ]:  # fmt: skip
+        assert split_tag(token) == (word, tag)
+
+
+def tags_of(text):
+    return [tree.tags for tree in parse_bracketed(text)]
+
+
+def test_given_tags_are_those_of_the_tree(run, model):
+    lines = "The_DT rain_NN stopped_VBD ._.\n\nIt_PRP is_VBZ cold_NN ._.\n"
+    result = run("parse", "--model", model, "--tagged", stdin=lines)
+    assert tags_of(result.stdout) == [("DT", "NN", "VBD", "."), ("PRP", "VBZ", "NN", ".")]
+    (row, _) = run(
+        "parse", "--model", model, "--tagged", "--nbest", 3, "--format", "json", stdin=lines
+    ).stdout.splitlines()
+    assert [tags_of(parse["tree"]) for parse in json.loads(row)["nbest"]] == [[("DT", "NN", "VBD", ".")]] * 3
+    assert run("parse", "--model", model, "--tokenized", "--tagged", stdin=lines).stdout == result.stdout
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_words_without_a_tag_have_the_taggers(run, model, n_process):
+    plain = run("parse", "--model", model, "--tokenized", stdin="The rain stopped .\n").stdout
+    ((first, second, *rest),) = tags_of(plain)
+    other = "NNP" if second != "NNP" else "NN"
+    lines = f"The rain_{other} stopped .\nThe rain stopped .\n"
+    result = run("parse", "--model", model, "--tagged", "--n-process", n_process, stdin=lines)
+    assert tags_of(result.stdout) == [(first, other, *rest), (first, second, *rest)]
+    assert result.stdout.splitlines()[1] + "\n" == plain
+
+
+def test_penn_spelling_of_words_with_tags(run, model):
+    line = "``_`` It_PRP -LRB-_-LRB- rained_VBD -RRB-_-RRB- ''_''\n"
+    result = run("parse", "--model", model, "--tagged", "--ptb", stdin=line)
+    (tree,) = parse_bracketed(result.stdout)
+    assert tree.words == ('"', "It", "(", "rained", ")", '"')
+    assert re.findall(r" ([^ ()]+)\)", result.stdout)[0] == "``"
+
+
+def test_unknown_tags_are_named_with_their_place(run, model, write):
+    path = write("in.txt", "The_DT rain_NN\n\nIt_PRP rained_VDB\n")
+    result = run("parse", "--model", model, "--tagged", "--input", path)
     assert result.exit_code == 1
-    assert "cannot be loaded" in result.stderr
+    assert f"{path}:3: the word 'rained' has the tag 'VDB', which the model does not know" in result.stderr
+    assert "VBD" in result.stderr
+    assert len(tags_of(result.stdout)) == 1  # what came before is parsed
+    result = run("parse", "--model", model, "--tagged", stdin="snake_case\n")
+    assert "the text:1: the word 'snake' has the tag 'case'" in result.stderr
+    assert "write an underscore as '\\_'" in result.stderr
+
+
+def test_a_tag_needs_a_word(run, model):
+    result = run("parse", "--model", model, "--tagged", stdin="It_PRP\n_VBD\n")
+    assert result.exit_code == 1
+    assert "the text:2: the word before the tag is missing in '_VBD'" in result.stderr
+
+
+def test_the_pipeline_is_left_as_it_was(model):
+    from spacy_incparse.cli.options import open_pipeline
+    from spacy_incparse.pipeline.loading import given
+
+    nlp, parser = open_pipeline(str(model))
+    before, names = parser.tags, list(nlp.pipe_names)
+    with given(nlp, {"token.tag"}, "doc"):
+        assert (parser.tags, "incparse_tagger" in nlp.pipe_names) == ("doc", False)
+    assert (parser.tags, nlp.pipe_names) == (before, names)

@@ -20,13 +20,6 @@ def test_trees_and_report(run, write, tmp_path):
     assert shown[-1] == ["total", "1", "1", "10.000%"]
 
 
-def test_the_report_of_a_dry_run_has_a_name_of_its_own(run, write, tmp_path):
-    path = write("train.mrg", "(S (NP (NN rain)) (VP (VBZ falls)) (. .))\n")
-    assert run("repair", path, tmp_path / "out.mrg", "--rules", "english", "--dry-run").exit_code == 0
-    assert (tmp_path / "out.mrg.changes.tsv").exists()
-    assert not (tmp_path / "out.mrg").exists()
-
-
 def test_a_second_run_and_a_dry_run(run, write, tmp_path):
     once, twice = tmp_path / "once.mrg", tmp_path / "twice.mrg"
     run("repair", write("trees.mrg", TREES), once, "--rules", "english")

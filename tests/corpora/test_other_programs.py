@@ -67,32 +67,28 @@ def run(folder, code, **environment):
     script = folder / "script.py"
     script.write_text(f"if __name__ == '__main__':\n{indent(code, '    ')}", encoding="utf8")
     path = os.pathsep.join([str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    command = [sys.executable, script.name]
     done = subprocess.run(
-        [sys.executable, script.name],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, **environment},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
 def sentences(path):
-    columns = ("id", "sentence", "brackets", "error")
-    rows = [tuple(row[name] for name in columns) for row in parquet.read_table(path).to_pylist()]
-    return sorted(rows, key=lambda row: (row[0], row[1] or 0))
+    return _sorted(parquet.read_table(path).to_pylist())
+
+
+def _sorted(rows):
+    found = [(row["id"], row["sentence"], row["brackets"], row["error"]) for row in rows]
+    return sorted(found, key=lambda row: (row[0], row[1] or 0))
 
 
 def expected():
     from spacy_incparse.ray import Annotate
 
     rows = Annotate("en")({"id": list(TEXTS), "text": list(TEXTS.values())}).to_pylist()
-    found = sorted(
-        ((row["id"], row["sentence"], row["brackets"], row["error"]) for row in rows),
-        key=lambda row: (row[0], row[1] or 0),
-    )
+    found = _sorted(rows)
     assert [row[:2] for row in found] == [("a", 0), ("a", 1), ("b", None), ("c", 0)]
     assert found[2][3] == "no text in the column 'text'"
     return found

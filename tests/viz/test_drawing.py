@@ -99,9 +99,6 @@ def test_from_the_top_down():
 
 def test_roofs_in_ascii():
     assert "\n" + draw(TREE, ascii=True, collapse_depth=2) + "\n" == FOLDED_IN_ASCII
-
-
-def test_an_outline_where_there_is_no_room():
     assert draw(TREE, width=23) != DRAWN
     assert draw(TREE, width=20) == OUTLINE
 
@@ -165,11 +162,8 @@ def test_deep_trees(width):
     drawn = draw(deep_tree(5_000), width=width)
     assert drawn.count("dog") == 5_000
     assert len(drawn) < 10_000_000
-
-
-def test_long_trees():
     tree = make_tree("S", [make_tree("NN", "word") for _ in range(5_000)])
-    assert draw(tree).count("NN word") == 5_000
+    assert draw(tree, width=width).count("word") == 5_000
 
 
 def test_a_terminal_is_not_steered():

@@ -23,6 +23,7 @@ def test_bars_are_as_high_as_the_figures():
     assert heights(picture) == [75, 150, 1, 38]
     assert {*WORDS, "0", "2", "4", "6", "8", "10", "bits", "Surprisal"} <= set(texts(picture))
     assert "<title>horse: 10 bits</title>" in picture
+    assert heights(plot(["ילד", "אכל"], [1.0, 2.0])) == [150, 75]  # from right to left
 
 
 def test_missing_figures_are_shown_as_missing():
@@ -47,11 +48,6 @@ def test_long_sentences_take_several_lines(style):
     picture = plot(WORDS * 15, [1.0] * 60, style=style, width=600)
     assert int(ElementTree.fromstring(picture).get("width")) <= 620
     assert picture.count('class="axis"') > 3
-
-
-def test_right_to_left():
-    picture = plot(["ילד", "אכל"], [1.0, 2.0])
-    assert heights(picture) == [150, 75]
 
 
 def test_lines_need_not_begin_at_zero():
@@ -79,20 +75,15 @@ def test_any_figures_stay_on_the_scale(values, style, from_zero):
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("words", "values", "style", "message"),
     [
-        ([1.0], "the series has 1 values for 4 words"),
-        ({"total": [1.0, 2.0]}, "the series 'total' has 2 values for 4 words"),
-        ([1.0, float("inf"), 2.0, 3.0], "the series has the value inf at 'horse': give None for a missing value"),
+        (WORDS, [1.0], "bars", "the series has 1 values for 4 words"),
+        (WORDS, {"total": [1.0, 2.0]}, "bars", "the series 'total' has 2 values for 4 words"),
+        (WORDS, [1.0, float("inf"), 2.0, 3.0], "line", "the series has the value inf at 'horse'"),
+        (WORDS, [1.0] * 4, "pie", "unknown style 'pie' for plots: choose from 'bars', 'line'"),
+        ([], [], "bars", "no words"),
     ],
 )
-def test_wrong_series(values, message):
-    with pytest.raises(IncparseError, match=message):
-        plot(WORDS, values)
-
-
-def test_wrong_styles_and_nothing_to_plot():
-    with pytest.raises(ConfigError, match="unknown style 'pie' for plots: choose from 'bars', 'line'"):
-        plot(WORDS, [1.0] * 4, style="pie")
-    with pytest.raises(IncparseError, match="no words"):
-        plot([], [])
+def test_mistakes(words, values, style, message):
+    with pytest.raises((IncparseError, ConfigError), match=message):
+        plot(words, values, style=style)

@@ -1,9 +1,12 @@
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.sketch import child_indices, folded_phrases, sketch, text_lines
-from tests.strategies import deep_tree, raw_trees
+from spacy_incparse.viz.sketch import child_indices, folded_phrases, lay_out, sketch, text_lines, wrap
+from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")
 
@@ -31,12 +34,9 @@ def test_phrases_are_folded_by_label_depth_and_length():
 
 def test_a_folded_phrase_stands_over_its_words():
     nodes = sketch(TREE, folded_phrases(TREE, length=3))
-    assert [(node.label, node.lines) for node in nodes if node.size == 1] == [
-        ("NP-SBJ", ("The dog",)),
-        ("VBD", ("sat",)),
-        ("PP", ("on the mat",)),
-        (".", (".",)),
-    ]
+    assert [(node.label, *node.lines) for node in nodes if node.size == 1] == [
+        ("NP-SBJ", "The dog"), ("VBD", "sat"), ("PP", "on the mat"), (".", "."),
+    ]  # fmt: skip
     check_shape(nodes)
 
 
@@ -63,6 +63,86 @@ def test_lines_have_the_beginning_and_the_end():
     assert len(text_lines(["x" * 100])[0]) < 30
 
 
-def test_deep_trees():
-    tree = deep_tree(5_000)
-    assert len(sketch(tree, folded_phrases(tree, depth=4_000))) == 8_001 - 1
+@given(raw_trees(), st.data(), st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_nothing_overlaps_and_parents_stand_over_their_children(tree, data, gap):
+    sizes = tree.arrays.sizes
+    widths = data.draw(st.lists(st.integers(1, 12), min_size=len(sizes), max_size=len(sizes)))
+    layout = lay_out(sizes, widths, gap)
+    boxes: dict[int, list[tuple[int, int]]] = {}
+    for i, size in enumerate(sizes):
+        start = layout.centres[i] - widths[i] // 2
+        assert start >= 0
+        assert start + widths[i] <= layout.width
+        boxes.setdefault(layout.depths[i], []).append((start, start + widths[i]))
+        for child in child_indices(sizes, i):
+            assert (layout.parents[child], layout.depths[child]) == (i, layout.depths[i] + 1)
+        # A node and its descendants do not overlap with their neighbors, on every level.
+        below = range(i, i + size)
+        columns = [(layout.centres[k] - widths[k] // 2, layout.centres[k] - widths[k] // 2 + widths[k]) for k in below]
+        beside = [k for k in range(i + size, len(sizes)) if layout.depths[k] >= layout.depths[i]]
+        rightmost = max(end for _, end in columns)
+        assert all(layout.centres[k] - widths[k] // 2 >= rightmost + gap for k in beside if layout.parents[k] >= 0)
+    for level in boxes.values():
+        assert all(a[1] + gap <= b[0] for a, b in pairwise(level))
+
+
+def test_a_parent_is_in_the_middle():
+    layout = lay_out([3, 1, 1], [2, 4, 4], 2)
+    assert layout.width == 10
+    assert layout.centres == [5, 2, 8]
+
+
+GAP = 2
+
+
+def width(node):
+    return max(len(node.label) + 2 * (node.part != 0), *map(len, node.lines), 0)
+
+
+def parts_of(tree, limit):
+    return wrap(sketch(tree), tree, width, GAP, limit)
+
+
+def check_parts(tree, parts):
+    """All nodes are drawn once; a phrase that is drawn apart has one reference, with the number of its part."""
+    drawn = sorted(node.index for part in parts for node in part if not node.part)
+    heads = [part[0] for part in parts[1:]]
+    references = [node for part in parts for node in part[1:] if node.part]
+    assert [head.part for head in heads] == list(range(1, len(parts)))
+    assert sorted(node.part for node in references) == [head.part for head in heads]
+    by_part = {node.part: node for node in references}
+    assert all(by_part[head.part].index == head.index for head in heads)
+    first = {head.index for head in heads if by_part[head.part].label != "…"}
+    assert drawn == sorted({node.index for node in tree.preorder()} - first)
+    for part in parts:
+        check_shape(part)
+
+
+@given(normalised_trees(max_words=30), st.integers(10, 80))
+@settings(max_examples=80, deadline=None)
+def test_every_node_is_in_one_part_and_parts_are_about_as_wide_as_allowed(tree, limit):
+    parts = parts_of(tree, limit)
+    check_parts(tree, parts)
+    for part in parts:
+        layout = lay_out([node.size for node in part], [width(node) for node in part], GAP)
+        # References are at most 22 wide, and the sign that a flat phrase goes on is added after a full line.
+        assert limit < 40 or layout.width <= limit + 24
+
+
+def test_a_flat_phrase_goes_on_in_other_parts():
+    tree = make_tree("S", [make_tree("NN", f"word{i}") for i in range(50)])
+    parts = parts_of(tree, 60)
+    check_parts(tree, parts)
+    assert len(parts) > 5
+    assert [part[0].label for part in parts] == ["S"] * len(parts)
+    assert [part[-1].label for part in parts[:-1]] == ["…"] * (len(parts) - 1)
+    assert [node.part for part in parts_of(tree, 1_000) for node in part] == [0] * 51  # it fits
+
+
+def test_deep_and_long_trees():
+    deep, flat = deep_tree(5_000), make_tree("S", [make_tree("NN", "word") for _ in range(5_000)])
+    assert len(sketch(deep, folded_phrases(deep, depth=4_000))) == 8_001 - 1
+    assert lay_out(deep.arrays.sizes, [3] * len(deep.arrays.sizes), 1).width == 4 * 5_001 - 1
+    for tree in (deep, flat):
+        check_parts(tree, parts_of(tree, 200))
