@@ -10,13 +10,23 @@ from spacy_incparse.incremental.config import UPDATES
 from spacy_incparse.incremental.beam cimport Beam
 from spacy_incparse.incremental.sentence cimport Sentence
 from spacy_incparse.incremental.left_context cimport context_of
-from spacy_incparse.incremental.move_effect cimport attach_chain, end_lowest, lowest_at
+from spacy_incparse.incremental.move_effect cimport LowestC, attach_chain, end_lowest, lowest_at
 from spacy_incparse.incremental.state cimport ROOT, SENTINEL, SentenceC
 from spacy_incparse.linear.weights cimport AveragedWeights
 
 
+# The moves of a derivation, word by word.
+cdef struct PrefixC:
+    vector[int32_t] n_closings
+    vector[int32_t] chain_ids
+
+
 cdef class Replay:
     """Derivations of a beam's model, as closings and chain ids by word."""
+
+    cdef Beam beam            # whose frames and scorer are used; a search of its has begun
+    cdef LowestC lowest       # open constituent
+    cdef vector[uint32_t] features
 
     def __init__(self, Beam beam):
         self.beam = beam
@@ -159,6 +169,14 @@ cdef class Perceptron:
     update against that one. 0: being the best is enough.
     """
 
+    cdef readonly Beam beam
+    cdef readonly AveragedWeights weights
+    cdef readonly Replay replay
+    cdef int rule
+    cdef int64_t margin   # in units of the weight table
+    cdef int rival        # rank of the complete parse that gold is compared with
+    cdef vector[uint32_t] features, other_features
+
     def __init__(self, Beam beam, AveragedWeights weights, update="early", double margin=0.0):
         self.beam, self.weights, self.replay = beam, weights, Replay(beam)
         self.rule = UPDATES.index(update)
@@ -259,18 +277,15 @@ cdef class Perceptron:
                 return n
         self.beam.finish()
         self.rival = 0
-        if self.beam.final[0].step.previous == gold_hypothesis and self._leads_by_less():
+        if (
+            self.margin and self.beam.final.size() > 1 and self.beam.final[0].step.previous == gold_hypothesis
+            and self.beam.final[0].score - self.beam.final[1].score < self.margin
+        ):
             self.rival = 1
             return n + 1
         if self.rule == MAX_VIOLATION:
             return self._most_violated(sentence, gold, &gold_at, n + 1)
         return -1 if self.beam.final[0].step.previous == gold_hypothesis else n + 1
-
-    cdef bint _leads_by_less(self) noexcept nogil:
-        """Return whether the best parse leads the second best by less than the margin."""
-        if self.margin == 0 or self.beam.final.size() < 2:
-            return False
-        return self.beam.final[0].score - self.beam.final[1].score < self.margin
 
     cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil:
         cdef int word = <int>self.beam.levels.size() - 3, k

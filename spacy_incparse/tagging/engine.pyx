@@ -8,8 +8,9 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.linear.hash_map cimport map_init, map_prefetch
 from spacy_incparse.linear.hashing cimport hash_bytes, mix64
-from spacy_incparse.tagging.tagger_model cimport WINDOW, AtomC, ModelC, TemplateC, history_key, word_part
-from spacy_incparse.tagging.tagger_weights cimport add_all_scores, score_of
+from spacy_incparse.tagging.tagger_model cimport (
+    AtomC, ModelC, TemplateC, WINDOW, add_all_scores, history_key, score_of, word_part,
+)
 
 from spacy_incparse.tagging.words import BOUNDARIES, FIELDS, TAG, orient_quotes, parse_template, shorten, word_fields
 from spacy_incparse.tagging.words import MAX_LENGTH as _MAX_LENGTH

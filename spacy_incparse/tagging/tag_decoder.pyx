@@ -7,8 +7,7 @@ from spacy_incparse.linear.hash_map cimport map_allot, map_place
 from spacy_incparse.tagging.engine cimport (
     ANY_TAG, N_BOUNDARIES, Engine, add_history_scores, add_scores_by_tag, best_tags, prepare, search_tags, set_parts,
 )
-from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
-from spacy_incparse.tagging.tagger_weights cimport CellC, add_scores
+from spacy_incparse.tagging.tagger_model cimport CellC, WINDOW, add_scores, context_key, word_part
 
 cdef enum:
     N_PLACES = 2 * WINDOW + 1

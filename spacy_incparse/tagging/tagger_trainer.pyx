@@ -8,8 +8,9 @@ from spacy_incparse.linear.hash_map cimport HashMapC, MapEntryC
 from spacy_incparse.tagging.engine cimport (
     Engine, NodeC, best_tags, hash_history, history_score, prepare, search_tags, set_parts,
 )
-from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
-from spacy_incparse.tagging.tagger_weights cimport CellC, TotalC, add_all_scores, update_weight
+from spacy_incparse.tagging.tagger_model cimport (
+    CellC, TotalC, WINDOW, add_all_scores, context_key, update_weight, word_part,
+)
 
 import numpy
 
