@@ -20,7 +20,7 @@ from spacy_incparse.chart.parser import ChartModel, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.incremental.oracle import reachable_tags, retag
+from spacy_incparse.incremental.grammar import reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.parsing.parse import Tags

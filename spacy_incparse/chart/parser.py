@@ -18,7 +18,7 @@ from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels
 from spacy_incparse.chart.sentence import ChartSentence, pieces, within
 from spacy_incparse.errors import ModelError, check_texts
-from spacy_incparse.incremental.oracle import check_words, reachable_tags, retag
+from spacy_incparse.incremental.grammar import check_words, reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
 from spacy_incparse.parsing.parse import (
     Constraint,

@@ -17,9 +17,17 @@ from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, word_measures
 from spacy_incparse.generative.model import GenerativeModel, encode
 from spacy_incparse.generative.walk import Lattice, MoveScores
-from spacy_incparse.incremental.grammar import FIRST_SYMBOL, root_symbol
+from spacy_incparse.incremental.grammar import (
+    FIRST_SYMBOL,
+    as_searched,
+    check_words,
+    reachable_tags,
+    retag,
+    root_symbol,
+    tree_score,
+    violations,
+)
 from spacy_incparse.incremental.moves import BracketConstraints, LeftCornerMoves
-from spacy_incparse.incremental.oracle import as_searched, check_words, reachable_tags, retag, tree_score, violations
 from spacy_incparse.incremental.parser import WIDE_BEAM, TreebankParser
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.parsing.parse import (

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from spacy_incparse.incremental.grammar import SHORT_CHAIN, Grammar, derivation
-from spacy_incparse.incremental.oracle import retag
+from spacy_incparse.incremental.grammar import SHORT_CHAIN, Grammar, derivation, retag
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.tree import Tree
 

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import srsly
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.incremental.beam import Beam
+from spacy_incparse.incremental.beam import Beam, Perceptron
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.early_update import Perceptron
-from spacy_incparse.incremental.grammar import Grammar, root_symbol
+from spacy_incparse.incremental.grammar import Grammar, as_searched, encode_moves, reachable_tags, retag, root_symbol
 from spacy_incparse.incremental.moves import Moves
-from spacy_incparse.incremental.oracle import as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.incremental.parser import PerceptronModel, PerceptronParser
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.linear.clusters import Clusters

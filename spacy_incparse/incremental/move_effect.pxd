@@ -5,11 +5,12 @@
 #
 # Validity: a constituent may end, or get a child of some label, where the grammar allows that after its last child
 #   (Moves.triple_set, Moves.outcome_filter). Only constituents with a child may end, the root only after the last word,
-#   at most MAX_CLOSINGS between two words. Constraints on brackets may rule out more (bracket_constraints.pxd).
+#   at most MAX_CLOSINGS between two words. Constraints on brackets may rule out more (`BracketConstraints`).
 # Effect: the functions below.
-# Cost: each tree has one derivation (oracle.py), so any move but the gold one loses the gold tree. Time is linear in
-#   the number of closings and the length of the chain. One frame is appended for each constituent that is changed or
-#   opened and stays open; nothing in the arena is ever changed, so hypotheses share what they have in common.
+# Cost: each tree has one derivation (`derivation` of grammar.py), so any move but the gold one loses the gold tree.
+#   Time is linear in the number of closings and the length of the chain. One frame is appended for each constituent
+#   that is changed or opened and stays open; nothing in the arena is ever changed, so hypotheses share what they have
+#   in common.
 from libc.stdint cimport int32_t, uint16_t
 from libcpp.vector cimport vector
 

@@ -11,20 +11,23 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.incremental.beam import Beam
+from spacy_incparse.incremental.beam import Beam, Replay
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
-from spacy_incparse.incremental.early_update import Replay
-from spacy_incparse.incremental.grammar import FIRST_SYMBOL, Context, Grammar, check_ids, root_symbol
-from spacy_incparse.incremental.moves import BracketConstraints, Moves
-from spacy_incparse.incremental.oracle import (
+from spacy_incparse.incremental.grammar import (
+    FIRST_SYMBOL,
+    Context,
+    Grammar,
     as_searched,
+    check_ids,
     check_words,
     encode_moves,
     reachable_tags,
     retag,
+    root_symbol,
     tree_score,
     violations,
 )  # fmt: skip
+from spacy_incparse.incremental.moves import BracketConstraints, Moves
 from spacy_incparse.incremental.scorer import Scorer
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.tree_writer import TreeWriter

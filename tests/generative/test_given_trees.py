@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
-from spacy_incparse.incremental.oracle import retag
+from spacy_incparse.incremental.grammar import retag
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules

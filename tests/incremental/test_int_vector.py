@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_incparse.incremental.oracle import encode_moves
+from spacy_incparse.incremental.grammar import encode_moves
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.engine import Learners

@@ -5,8 +5,8 @@ import pytest
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.grammar import reachable_tags, retag
 from spacy_incparse.incremental.learner import ParserLearner, treebank_model
-from spacy_incparse.incremental.oracle import reachable_tags, retag
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.engine import learner_of

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.oracle import retag
+from spacy_incparse.incremental.grammar import retag
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree

@@ -1,7 +1,7 @@
 """Collins & Roark (2004), "Incremental Parsing with the Perceptron Algorithm": where its parts are in the code.
 
 - Section 2.1, equation 1, and section 2.3, FILTER and ADV: `Beam` in incremental/beam.pyx; equation 3: `Beam._filter`.
-- Figure 1 and section 4.2, the perceptron and early update: `Perceptron` in incremental/early_update.pyx. Section 2.2,
+- Figure 1 and section 4.2, the perceptron and early update: `Perceptron` in incremental/beam.pyx. Section 2.2,
   averaged parameters: `AveragedWeights` in linear/weights.pyx.
 - Section 3.1, figure 2, chains and triples: incremental/grammar.py and incremental/grammar.py, compiled in
   incremental/moves.pyx. Figure 3, the left-corner transform: transforms/left_corner.py. Table 1:
