@@ -21,7 +21,7 @@ _QUICK = {
     "patterns": "pattern_syntax pattern_meaning",
     "pipeline": "modelfile scorers",
     "packaging": "project_files",
-    "rerank": "feature_columns label_classes list_files candidate_choice data_building",
+    "rerank": "data list_files",
     "repair": "rule_files surgery repairing",
     "tagging": "words tagger_storage",
     "training": "temperature training_lists",

@@ -12,20 +12,16 @@ RULES = (ChoiceRule(), ChoiceRule("expected_f", 0.5))
 
 
 def test_folds_are_contiguous_and_cover_all_lists():
-    folds = contiguous_folds(11, 3)
-    assert [fold.tolist() for fold in folds] == [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10]]
-
-
-@pytest.mark.parametrize("n_folds", [0, 1, 5])
-def test_impossible_numbers_of_folds(n_folds):
-    with pytest.raises(ConfigError, match=f"4 lists cannot be split into {n_folds} folds: choose from 2 to 4"):
-        contiguous_folds(4, n_folds)
+    assert [fold.tolist() for fold in contiguous_folds(11, 3)] == [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10]]
+    assert len(contiguous_folds(4, 4)) == 4
+    for n_folds in (1, 5):
+        with pytest.raises(ConfigError, match=f"4 lists .* {n_folds} folds"):
+            contiguous_folds(4, n_folds)
 
 
 def test_numbers_of_rounds():
     assert round_numbers(1000) == [31, 62, 125, 250, 500, 1000]
-    assert round_numbers(3) == [1, 3]
-    assert round_numbers(0) == [0]
+    assert (round_numbers(3), round_numbers(0)) == ([1, 3], [0])
 
 
 def test_trials_are_what_each_fold_chooses_with_weights_of_the_others():
@@ -65,13 +61,8 @@ def test_lists_that_teach_nothing_do_no_harm(name, shape):
     assert np.isfinite(weights.features).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "message"),
-    [
-        ("svm", {}, "loss is 'svm': it must be one of risk, log, boost, log-greedy, perceptron"),
-        ("boost", {"sigma": 1}, "unknown setting 'sigma': the settings are algorithm, pair_weights, rounds, smoothing"),
-    ],
-)
-def test_unknown_learners_and_settings(name, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        find_learner(name).from_dict(settings)
+def test_unknown_learners_and_settings():
+    with pytest.raises(ConfigError, match=r"'svm'.* risk, log, boost, log-greedy, perceptron"):
+        find_learner("svm")
+    with pytest.raises(ConfigError, match=r"'sigma'.* algorithm, pair_weights, rounds, smoothing"):
+        find_learner("boost").from_dict({"sigma": 1})

@@ -23,6 +23,7 @@ from tests.reference import reranking_features as reference
 from tests.strategies import PHRASES, RAW_PHRASES, RAW_TAGS, TAGS, deep_tree, normalised_trees
 
 EN, ANY = HeadRules.from_name("en"), HeadRules.from_name("any")
+HUANG = GROUPS["huang"]
 CLOSED = ("DT", "IN", "CC", "PRP$", "PRP", "TO")
 SAMPLE = [tree for name in ("train", "dev") for tree in read_treebank(f"assets/sample-{name}.mrg")]
 
@@ -126,11 +127,6 @@ def test_the_example_of_a_family_fires(family):
     assert (family.name, *family.example) in found, "\n".join(map(str, found))
 
 
-def test_every_function_of_a_group_exists():
-    for name, group in GROUPS.items():
-        assert FeatureExtractor([name], EN).families == tuple(f for f in FAMILIES if f in group)
-
-
 def test_trees_may_be_deep_wide_and_long():
     extractor = FeatureExtractor(["all"], ANY, closed_tags=("NN",))
     left = deep_tree(5_000)
@@ -143,23 +139,15 @@ def test_trees_may_be_deep_wide_and_long():
     assert len(extractor.keys([chain], drop_common=False)[1])
 
 
-def test_a_list_of_one_tree_has_no_features_that_vary():
-    starts, keys = FeatureExtractor(["all"], EN).keys([Tree.from_string("(NN dog)")])
-    assert starts.tolist() == [0, 0]
-    assert len(keys) == 0
-
-
-def test_subtrees_are_trees_of_their_own():
-    tree = Tree.from_string(EXAMPLE_TREE)
-    part, alone = tree[0][1], Tree.from_string(str(tree[0][1]))
+def test_what_is_not_seen():
+    """What all trees have, the rest of a larger tree, function tags and capitals."""
     extractor = FeatureExtractor(["all"], EN, closed_tags=CLOSED)
-    assert (extractor.keys([part], drop_common=False)[1] == extractor.keys([alone], drop_common=False)[1]).all()
-
-
-def test_function_tags_and_capitals_are_not_seen():
-    bare, functional = Tree.from_string("(S (NP (NN Dog)))"), Tree.from_string("(S (NP-SBJ-1 (NN dog)))")
-    extractor = FeatureExtractor(["all"], EN)
-    assert (extractor.keys([bare], drop_common=False)[1] == extractor.keys([functional], drop_common=False)[1]).all()
+    starts, keys = extractor.keys([Tree.from_string("(NN dog)")])
+    assert (starts.tolist(), len(keys)) == ([0, 0], 0)
+    part = Tree.from_string(EXAMPLE_TREE)[0][1]
+    functional = Tree.from_string("(S (NP-SBJ-1 (NN Dog)))")
+    for one, other in ((part, Tree.from_string(str(part))), (functional, Tree.from_string("(S (NP (NN dog)))"))):
+        assert (extractor.keys([one], drop_common=False)[1] == extractor.keys([other], drop_common=False)[1]).all()
 
 
 def test_keys_are_the_same_in_another_process():
@@ -181,12 +169,10 @@ def test_mistakes_are_named():
         extractor.keys([])
     with pytest.raises(ValueError, match=r"different words.*dog.*cat"):
         extractor.keys([Tree.from_string("(NN dog)"), Tree.from_string("(NN cat)")])
-    with pytest.raises(ConfigError, match=r"unknown family of features 'rulez'; choose from all, collins"):
-        FeatureExtractor(["rulez"], EN)
-    with pytest.raises(ConfigError, match="no families"):
-        FeatureExtractor([], EN)
-    with pytest.raises(ConfigError, match="max_count is 0"):
-        FeatureExtractor(["rules"], EN, 0)
+    for families, max_count, message in ((["rulez"], 4, "'rulez'"), ([], 4, "no families"), (["rules"], 0, "is 0")):
+        with pytest.raises(ConfigError, match=message):
+            FeatureExtractor(families, EN, max_count)
+    assert FeatureExtractor(["huang", "edges"], EN).families == tuple(f for f in FAMILIES if f in (*HUANG, "edges"))
 
 
 def test_an_extractor_can_go_to_another_process_and_serve_threads():

@@ -10,9 +10,11 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.parsing.nbest import probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList, read_lists, write_lists
+from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
-from tests.rerank.lists import normalized_lists, raw_lists
+from tests.strategies import raw_trees
 
 RAIN = Tree.from_string("(TOP (S (NP (NN Rain)) (VP (VBD fell))))")
 FLAT = Tree.from_string("(TOP (S (NN Rain) (VBD fell)))")
@@ -21,7 +23,21 @@ LISTS = [
     CandidateList((Parse(RAIN, -1.5, "beam"), Parse(FLAT, -2.25, "relaxed")), 57.5, RAIN),
     CandidateList((Parse(SNOW, 1e-17 / 3, "beam"),)),
 ]
-a_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+a_file = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+_scores = st.floats(-1e300, 1e300)  # divided by a temperature, they stay finite
+
+
+@st.composite
+def random_lists(draw, is_normalized):
+    """Lists of trees as a treebank may have them, or normalized, with odd words."""
+    tree = draw(raw_trees().map(normalize).filter(bool) if is_normalized else raw_trees())
+    leaves = [make_tree(tag, word) for tag, word in zip(tree.tags, tree.words, strict=True)]
+    variants = [tree, make_tree("TOP", leaves), make_tree("TOP", [make_tree("S", leaves)])]
+    chosen = draw(st.lists(st.sampled_from(variants), min_size=1, max_size=4))
+    parses = [Parse(t, draw(_scores), draw(st.sampled_from(["beam", "relaxed", "flat"]))) for t in chosen]
+    return CandidateList(tuple(parses), draw(st.floats(1e-3, 1e3)), draw(st.sampled_from([None, *variants])))
 
 
 @pytest.fixture
@@ -52,17 +68,12 @@ def test_round_trip(tmp_path, format, name):
 
 
 @a_file
-@given(st.lists(raw_lists(), min_size=1, max_size=3), st.sampled_from(["json", "brackets"]))
-def test_round_trip_of_any_trees(tmp_path, lists, format):
+@given(st.booleans(), st.data())
+def test_round_trip_of_any_trees(tmp_path, is_normalized, data):
+    lists = data.draw(st.lists(random_lists(is_normalized), min_size=1, max_size=3))
+    format = data.draw(st.sampled_from(list(LIST_WRITERS) if is_normalized else ["json", "brackets"]))
     write_lists(tmp_path / "lists", lists, format)
-    assert list(read_lists(tmp_path / "lists", normalized=False)) == lists
-
-
-@a_file
-@given(st.lists(normalized_lists(), min_size=1, max_size=3), st.sampled_from(list(LIST_WRITERS)))
-def test_round_trip_of_normalized_trees(tmp_path, lists, format):
-    write_lists(tmp_path / "lists", lists, format)
-    found = list(read_lists(tmp_path / "lists"))
+    found = list(read_lists(tmp_path / "lists", normalized=is_normalized))
     if format != "bllip":
         assert found == lists
         return
@@ -103,13 +114,9 @@ def test_lists_of_other_parsers_are_normalized_as_treebanks_are(tmp_path):
     assert first.temperature == 1
     assert second.words == ('"', "rain", '"')
     assert next(read_lists(path, normalized=False)).parses[0].tree.label == "S1"
-
-
-def test_of_lists_sorted_by_the_reranker_of_bllip_the_parsers_scores_count(tmp_path):
-    path = tmp_path / "lists"
-    path.write_text(BLLIP.replace("-12.5\n", "-1.250000000000 -13.500000000000\n").replace("-13\n", "-2.0 -12.5\n"))
-    first, _ = read_lists(path)
-    assert [parse.score for parse in first.parses] == [-13.5, -12.5]
+    sorted_by_reranker = BLLIP.replace("-12.5\n", "-1.250000000000 -13.500000000000\n").replace("-13\n", "-2.0 -12.5\n")
+    path.write_bytes(sorted_by_reranker.encode())
+    assert [parse.score for parse in next(read_lists(path)).parses] == [-13.5, -12.5]
 
 
 PRINTED = """# sent 1 parse 1 score -41.2
@@ -179,7 +186,6 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
     ("text", "message"),
     [
         ("", "1:1: the file has no n-best lists; it is empty"),
-        ("\n  \n", "1:1: the file has no n-best lists"),
         ("\nrain fell\n", "2:1: 'rain fell' begins no known format of n-best lists; expected JSON lines"),
         (b"{\xff", "1:2: byte 0xff is not UTF-8"),
         (gzip.compress(PRINTED.encode())[:-12], "the gzip file is damaged or truncated"),
@@ -194,7 +200,6 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         ('{"nbest": [3]}', '1:1: 3 under "nbest" is no object'),
         ('{"nbest": [{"score": 1}]}', '1:1: there is None under "tree"; expected a tree in brackets'),
         ('{"nbest": [{"tree": "(TOP (NN rain))"}]}', "1:1: the score None is not a number; expected one such as -41.2"),
-        (JSON.replace("-1", '"x"'), "1:1: the score 'x' is not a number"),
         (JSON.replace("-1", "NaN"), "1:1: the score nan is not a number"),
         (JSON.replace("-1", "true"), "1:1: the score True is not a number"),
         (JSON.replace("-1", "9" * 999), "1:1: the score 999"),
@@ -213,7 +218,6 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         (PRINTED.replace("-41.2", "high"), "1:1: the score 'high' is not a number"),
         (PRINTED.replace("score -41.2", ""), "1:1: the line '# sent 1 parse 1 ' is incomplete; expected a line "),
         (PRINTED.replace("parse 2", "parse 3"), "5:1: this is parse 3 of sentence 1; expected parse 2: is the file co"),
-        (PRINTED[:41], "2:1: 3 closing brackets are missing in the tree that begins here"),
         (PRINTED.replace("fell))))", "fell)))"), "2:1: 1 closing bracket is missing in the tree that begins here"),
         (PRINTED.replace("(VP (VBD", "(VP ()(VBD"), "3:13: a node without a label under VP"),
         (PRINTED.replace("(TOP (NP (NN hail)))", ""), "10:1: no tree follows this line; is the file complete?"),
@@ -222,14 +226,12 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         (PRINTED.replace("(NN Rain) (VBD", "(VBD"), "6:1: tree 2 has 1 words, against 2 of the first tree; all trees"),
         ("# sent 1 temperature 5\n", "1:1: the list has no trees"),
         # BLLIP
-        ("0 sent_a\n", "1:1: the list has no trees"),
         (BLLIP.replace("2 sent_a", "3 sent_a"), "7:1: the list of line 1 has 3 trees by its header, but another list "),
         (BLLIP.replace("2 sent_a", "1 sent_a"), "4:1: '-13' is no beginning of a list: expected the number of trees"),
         (BLLIP.replace("1\tsent_b", "2\tsent_b"), "9:1: the list of line 7 has 2 trees by its header, but the file en"),
         (BLLIP.replace("-12.5\n", "-1 -12.5 -3\n"), "2:1: the log probability '-1 -12.5 -3' is not a number"),
         (BLLIP.replace("-12.5\n", "x -12.5\n"), "2:1: the score of the reranker 'x' is not a number"),
         (BLLIP.replace("-12.5\n", "-inf\n"), "2:1: the log probability '-inf' is not a number"),
-        (BLLIP.replace("fell)))\n\n", "fell)\n\n"), "5:1: 2 closing brackets are missing"),
     ],
 )  # fmt: skip
 def test_errors_name_line_value_and_remedy(check, text, message):
@@ -253,13 +255,10 @@ def test_damaged_files_are_errors_of_the_user(tmp_path, data):
         assert all(parse.tree.words == one.words for one in found for parse in one.parses)
 
 
-def test_missing_file(tmp_path):
+def test_paths_and_formats(tmp_path):
     with pytest.raises(IncparseError, match=r"nowhere: cannot be read: No such file"):
         list(read_lists(tmp_path / "nowhere"))
-
-
-def test_wrong_formats(tmp_path):
-    with pytest.raises(IncparseError, match="unknown format of n-best lists 'xml': choose from json, brackets, bllip"):
+    with pytest.raises(IncparseError, match="'xml': choose from json, brackets, bllip"):
         write_lists(tmp_path / "lists", LISTS, "xml")
     with pytest.raises(IncparseError, match="cannot be written"):
         write_lists(tmp_path / "nowhere" / "lists", LISTS)

@@ -75,12 +75,8 @@ def test_best_expected_f(seed):
     assert [other.parse.score for other in others] == sorted((other.parse.score for other in others), reverse=True)
 
 
-def test_only_n_candidates_are_looked_at():
-    reranker = make().with_settings(n=2)
-    assert len(reranker.rerank(PARSES, 1.0)) == 2
-
-
-def test_no_choice():
+def test_only_n_candidates_are_looked_at_and_a_list_without_a_choice_stays():
+    assert len(make().with_settings(n=2).rerank(PARSES, 1.0)) == 2
     flat = Parse(flat_tree(["We", "ran"], ["PRP", "VBD"]), 0.0, "flat")
     assert make().rerank([flat], 1.0) == [(flat, 1.0)]
     assert make().rerank(PARSES[:1], 1.0) == [(PARSES[0], 1.0)]

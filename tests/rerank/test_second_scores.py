@@ -1,15 +1,19 @@
 """Scores of candidates by other models: their values, in lists, in learning, and in the reranker."""
 
 from dataclasses import replace
+from functools import partial
+from math import exp, log
 
-import numpy as np
 import pytest
 
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.parsing.parse import Parse, flat_tree
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, read_second_scores
+from spacy_incparse.rerank.second_scores import LEAST, SECOND_SCORES, ChartScore, columns_of, read_second_scores
 from spacy_incparse.rerank.training import check_reranking, learn_reranker
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -17,43 +21,92 @@ from spacy_incparse.trees.tree import Tree
 
 HEADS = HeadRules.from_name("en")
 SETTINGS = {"choose": "score", "min_lists": 1, "learner": {"sigma": 1.0, "max_iterations": 5}, "families": ["rules"]}
-UNKNOWN_LABEL = "(TOP (QUX (NN salt)))"
+LOW = "(TOP (S (NP (NN rain)) (VP (VBD hit) (NP (NP (NN grass)) (PP (IN on) (NP (NN hills)))))))"
+HIGH = "(TOP (S (NP (NN rain)) (VP (VBD hit) (NP (NN grass)) (PP (IN on) (NP (NN hills))))))"
+UNARY = "(TOP (S (NP (NN rain)) (VP (VBD hit) (NP (NP (NP (NN grass))) (PP (IN on) (NP (NN hills)))))))"
+UNKNOWN = "(TOP (QUX (NP (NN rain)) (VBD hit) (NN grass) (IN on) (NN hills)))"
 
 
 @pytest.fixture(scope="module")
-def model():
-    return SECOND_SCORES["generative"].train(read_treebank("assets/sample-train.mrg")[:60], HEADS)
+def chart():
+    """A chart that is not pruned."""
+    trees = [Tree.from_string(text) for text in (LOW, HIGH, HIGH)]
+    config = ChartConfig(table_bits=14, pruning="off")
+    learner = ChartLearner(trees, [tree.tags for tree in trees], config, HEADS)
+    examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees]
+    for example in 20 * examples:
+        learner.learn(example)
+    return ChartScore(learner.parser())
 
 
-def flattened(tree):
-    leaves = " ".join(f"({tag} {word})" for tag, word in zip(tree.tags, tree.words, strict=True))
-    return Tree.from_string(f"(TOP (S {leaves}))")
+def by_definition(parser, tree):
+    """The columns of a tree, from all trees of its sentence with their probabilities."""
+    parses = parser.nbest(tree.words, tree.tags, 100)
+    assert 2 <= len(parses) < 100
+    known = {}
+    for parse in parses:
+        for phrase in set(parse.tree.spans()):
+            known[phrase] = known.get(phrase, 0.0) + exp(parse.score)
+    found = [known.get(phrase, 0.0) for phrase in set(tree.spans())]
+    bounded = [min(max(p, LEAST), 1 - LEAST) for p in found]
+    expected_f = 2 * sum(found) / (len(found) + sum(known.values()))
+    return [sum(found), 100 * expected_f, sum(log(p) - log(1 - p) for p in bounded)]
+
+
+def test_the_scores_are_those_of_the_definitions(chart):
+    trees = [Tree.from_string(text) for text in (LOW, HIGH, UNARY)]
+    scores = chart.scores(trees)
+    assert tuple(scores) == chart.columns
+    for row, tree in zip(zip(*scores.values(), strict=True), trees, strict=True):
+        assert row == pytest.approx(by_definition(chart.parser, tree))
+    assert scores["chart-odds"][1] > scores["chart-odds"][0]  # HIGH is more frequent
+
+
+def test_trees_that_the_chart_lacks_have_low_scores(chart):
+    trees = [Tree.from_string(text) for text in (LOW, UNKNOWN)]
+    scores = chart.scores(trees)
+    for column in chart.columns:
+        assert scores[column][1] < scores[column][0]
+    certain = log((1 - LEAST) / LEAST)
+    assert scores["chart-odds"][1] == pytest.approx(certain)  # of TOP and NP; QUX has the opposite
+
+
+def test_sentences_without_a_chart_have_no_scores(chart):
+    trees = [flat_tree(["rain"] * (MAX_WORDS + 1), ["NN"] * (MAX_WORDS + 1))]
+    assert chart.scores(trees) == {column: [0.0] for column in chart.columns}
 
 
 @pytest.fixture(scope="module")
-def lists(model):
-    """Lists of two trees, whose base scores say nothing."""
+def models():
+    """Really trained models."""
+    train = read_treebank("assets/sample-train.mrg")[:40]
+    return {name: SECOND_SCORES[name].train(train, HEADS) for name in ("generative", "chart")}
+
+
+@pytest.fixture(scope="module")
+def lists(models):
+    """Lists of two trees, whose base scores say nothing, with the scores of both models."""
     found = []
     for tree in read_treebank("assets/sample-dev.mrg")[:30]:
-        trees = [flattened(tree), tree]
-        parses = tuple(Parse(one, 0.0, "beam") for one in trees)
-        found.append(CandidateList(parses, 1.0, tree, model.scores(trees)))
+        trees = [flat_tree(tree.words, tree.tags), tree]
+        others = {column: row for model in models.values() for column, row in model.scores(trees).items()}
+        found.append(CandidateList(tuple(Parse(one, 0.0, "beam") for one in trees), 1.0, tree, others))
     return found
 
 
-def test_the_generative_score_is_that_of_given_trees(model):
-    parser = model.parser
-    for tree in read_treebank("assets/sample-dev.mrg")[:40]:
-        trees = [tree, flattened(tree), Tree.from_string(str(tree).replace("(NN ", "(UNSEEN "))]
-        expected = [parser.score(one.words, one.tags, one).score for one in trees]
-        assert parser.log_probabilities(trees) == expected
+def test_the_generative_score_is_that_of_given_trees(models):
+    model = models["generative"]
+    for tree in read_treebank("assets/sample-dev.mrg")[:20]:
+        trees = [tree, flat_tree(tree.words, tree.tags), Tree.from_string(str(tree).replace("(NN ", "(UNSEEN "))]
+        expected = [model.parser.score(one.words, one.tags, one).score for one in trees]
+        assert model.parser.log_probabilities(trees) == expected
         lowest = min((score for score in expected if score is not None), default=0.0)
         assert model.scores(trees) == {"generative": [lowest if score is None else score for score in expected]}
 
 
-def test_trees_without_a_probability_get_the_lowest_score_of_the_list(model):
-    known = Tree.from_string("(TOP (NP (NN salt)))")
-    unknown = Tree.from_string(UNKNOWN_LABEL)
+def test_trees_without_a_probability_get_the_lowest_score_of_the_list(models):
+    model = models["generative"]
+    known, unknown = Tree.from_string("(TOP (NP (NN salt)))"), Tree.from_string("(TOP (QUX (NN salt)))")
     assert model.parser.log_probabilities([unknown]) == [None]
     (score,) = model.scores([known])["generative"]
     assert model.scores([unknown, known]) == {"generative": [score, score]}
@@ -64,7 +117,7 @@ def test_lists_keep_their_scores_in_files(lists, tmp_path):
     path = tmp_path / "lists.jsonl"
     write_lists(path, lists)
     assert list(read_lists(path)) == lists
-    assert lists[0].first(1).others == {"generative": lists[0].others["generative"][:1]}
+    assert lists[0].first(1).others == {name: scores[:1] for name, scores in lists[0].others.items()}
 
 
 @pytest.mark.parametrize("scores", ["[]", '{"generative": 1}', '{"generative": [1]}', '{"generative": ["x", 1]}'])
@@ -76,47 +129,51 @@ def test_damaged_scores_name_the_line(lists, tmp_path, scores):
         list(read_lists(path))
 
 
-def test_a_reranker_with_a_generative_score(lists):
-    reranker = learn_reranker(lists, HEADS, SETTINGS)
-    assert list(reranker.others) == ["generative"]
-    assert reranker.weights.scores.shape == (2,)
-    trees = [parse.tree for parse in lists[0].parses]
-    without = Reranker(
-        reranker.config, HEADS, reranker.columns, reranker.weights._replace(scores=reranker.weights.scores[:1])
-    )
-    other = reranker.others["generative"].scores(trees)["generative"]
-    expected = np.array(without.scores(lists[0].parses, 1.0)) + reranker.weights.scores[1] * np.array(other)
-    assert reranker.scores(lists[0].parses, 1.0) == pytest.approx(expected.tolist())
+@pytest.fixture
+def learn(models, lists, monkeypatch):
+    """Learn a reranker with the models that are there, which saves time."""
+
+    def model(name, trees, heads):
+        assert (trees[:30], heads) == ([found.gold for found in lists], HEADS)
+        return models[name]
+
+    for name, kind in SECOND_SCORES.items():
+        monkeypatch.setattr(kind, "train", partial(model, name))
+    return lambda lists, **settings: learn_reranker(lists, HEADS, SETTINGS | settings)
+
+
+@pytest.mark.parametrize("names", [["generative"], ["generative", "chart"]])
+def test_a_reranker_with_other_scores(lists, learn, names):
+    reranker, parses = learn(lists, scores=names), lists[0].parses
+    assert list(reranker.others) == names
+    weights = dict(zip(columns_of(names), reranker.weights.scores[1:], strict=True))
+    only_first = reranker.weights._replace(scores=reranker.weights.scores[:1])
+    expected = Reranker(reranker.config, HEADS, reranker.columns, only_first).scores(parses, 1.0)
+    for model in reranker.others.values():
+        for column, row in model.scores([parse.tree for parse in parses]).items():
+            expected = [value + weights[column] * score for value, score in zip(expected, row, strict=True)]
+    assert reranker.scores(parses, 1.0) == pytest.approx(expected)
     copy = Reranker.from_bytes(reranker.to_bytes())
     assert copy.to_bytes() == reranker.to_bytes()
-    assert copy.scores(lists[0].parses, 1.0) == reranker.scores(lists[0].parses, 1.0)
+    assert copy.scores(parses, 1.0) == reranker.scores(parses, 1.0)
     assert copy.with_settings(n=1).others == copy.others
 
 
-def test_scores_that_the_lists_lack(lists):
-    bare = [replace(found, others={}) for found in lists]
-    assert learn_reranker(bare, HEADS, SETTINGS).others == {}
-    assert learn_reranker([*lists, bare[0]], HEADS, SETTINGS).others == {}
-    assert learn_reranker(lists, HEADS, SETTINGS | {"scores": []}).others == {}
-    with pytest.raises(IncparseError, match="list 1 has no generative scores: make them with"):
-        learn_reranker(bare, HEADS, SETTINGS | {"scores": ["generative"]})
+def test_lists_that_have_the_scores_are_learned_from_with_them(lists, learn):
+    assert list(learn(lists).others) == ["generative", "chart"]
+    assert learn(lists, scores=[]).others == {}
+    some = [replace(found, others={"chart-odds": found.others["chart-odds"]}) for found in lists]
+    assert learn([*lists, some[0]]).others == learn(some).others == {}
+    with pytest.raises(IncparseError, match=r"list 1 has no chart-right scores: .* --with chart`"):
+        learn(some, scores=["chart"])
 
 
-def test_settings():
-    assert tuple(SECOND_SCORES) == ("generative", "chart")
-    for scores, loss in (("generative", "risk"), (["nonsense"], "risk"), (["generative"] * 2, "log")):
-        with pytest.raises(ConfigError, match="scores"):
-            check_reranking({"scores": scores, "loss": loss})
-    with pytest.raises(ConfigError, match="the loss 'boost' learns no weights of scores"):
-        check_reranking({"scores": ["generative"], "loss": "boost"})
-    check_reranking({"scores": [], "loss": "boost"})
-
-
-def test_unknown_scores_of_a_stored_reranker(model):
-    with pytest.raises(ModelError, match="a score 'later' that this version does not know"):
+def test_damaged_and_unknown_models_are_refused(models):
+    for name, model in models.items():
+        with pytest.raises(ModelError):
+            read_second_scores({name: model.to_bytes()[:-9]})
+    with pytest.raises(ModelError, match="a score 'later'"):
         read_second_scores({"later": b""})
-    with pytest.raises(ModelError):
-        read_second_scores({"generative": model.to_bytes()[:-9]})
 
 
 @pytest.mark.parametrize("families", [[["coordination-length"], ["rules"]], [["rules"], ["coordination-length"]]])
@@ -133,16 +190,24 @@ def test_the_better_families_are_taken(lists, families):
     assert reranker.to_bytes() == learn_reranker(lists, HEADS, settings | {"families": chosen}).to_bytes()
 
 
-def test_several_losses_and_families():
+def test_settings():
+    check_reranking({"scores": [], "loss": "boost"})
     check_reranking({"loss": ["risk", "log"], "scores": ["generative"], "families": [["rules"], ["collins", "edges"]]})
-    for settings in ({"loss": []}, {"loss": ["risk", "risk"]}, {"loss": ["risk", "nonsense"]}, {"loss": 3}):
-        with pytest.raises(ConfigError, match="loss"):
-            check_reranking(settings)
-    with pytest.raises(ConfigError, match="the loss 'boost' learns no weights of scores"):
-        check_reranking({"scores": ["generative"], "loss": ["risk", "boost"]})
-    for families in ([["rules"], ["nonsense"]], [["rules"], "nonsense"]):
-        with pytest.raises(ConfigError, match="nonsense"):
-            check_reranking({"families": families})
-    for families in (3, [3], [["rules"], 3]):
-        with pytest.raises(ConfigError, match=r"famil.* 3"):
-            check_reranking({"families": families})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"scores": "generative"}, "scores is 'generative'"),
+        ({"scores": ["nonsense"]}, "scores is 'nonsense'"),
+        ({"scores": ["generative"] * 2, "loss": "log"}, "scores"),
+        ({"scores": ["generative"], "loss": "boost"}, "'boost'.*scores"),
+        ({"scores": ["generative"], "loss": ["risk", "boost"]}, "'boost'.*scores"),
+        *[({"loss": loss}, "loss") for loss in ([], ["risk", "risk"], ["risk", "nonsense"], 3)],
+        *[({"families": families}, "nonsense") for families in ([["rules"], ["nonsense"]], [["rules"], "nonsense"])],
+        *[({"families": families}, r"famil.* 3") for families in (3, [3], [["rules"], 3])],
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        check_reranking(settings)
