@@ -28,13 +28,10 @@ class BoundedRegex:
         self._cost = cost_of(self._expression)
         if self._cost is None and self._automaton is None:
             raise UnboundedError(self._obstacle)
-        self._cheap_length = -1 if self._cost is None else self._cost.longest(_CHEAP)
-        self._bearable_length = -1 if self._cost is None else self._cost.longest(_BEARABLE)
-
-    @property
-    def can_capture(self) -> bool:
-        """Whether `groups` can be used: automata do not record the matches of groups."""
-        return self._cost is not None
+        self.can_capture = self._cost is not None  # whether `groups` can be used: automata do not record them
+        self._cheap_length, self._bearable_length = (
+            -1 if self._cost is None else self._cost.longest(steps) for steps in (_CHEAP, _BEARABLE)
+        )
 
     def search(self, text: str) -> bool:
         """Return whether the expression matches somewhere in the text."""
@@ -94,19 +91,12 @@ else:
     import sre_constants as op
     import sre_parse as parser
 
-__all__ = ["Item", "compiled_item", "op", "parsed"]
-
 Item = tuple[Any, Any]  # an item of a regular expression: its kind, one of `op`, and its parts
 
 
 def parsed(text: str, flags: int) -> Any:
     """Return the items of a regular expression. Raises re.error as `re.compile` does."""
     return parser.parse(text, flags)
-
-
-def compiled_item(expression: Any, item: Item) -> re.Pattern[str]:
-    """Return one item of a parsed expression as a separate expression with the same flags."""
-    return compiler.compile(parser.SubPattern(expression.state, [item]), expression.state.flags)
 
 
 # `(a+)+` tries every way to split a run of `a`: 2^n of them for n characters. This takes a repetition whose body can
@@ -167,10 +157,10 @@ def _inner_cost(items: Iterable[Item]) -> Cost | None:
 
 def _branch_cost(branches: Iterable[Iterable[Item]]) -> Cost | None:
     costs = [cost_of(branch) for branch in branches]
-    known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs):
+    if None in costs:
         return None
-    return Cost(*(sum(cost.ways for cost in known), *(max(cost[k] for cost in known) for k in (1, 2))))
+    ways, degrees, inner = zip(*filter(None, costs), strict=True)
+    return Cost(sum(ways), max(degrees), max(inner))
 
 
 def _repeat_cost(least: int, most: int, body: Iterable[Item]) -> Cost | None:
@@ -271,7 +261,9 @@ class Automaton:
     def _item(self, item: Item, after: int) -> int:
         kind, parts = item
         if kind in _CHARACTERS or kind is op.AT:
-            state = self._state(after, test=compiled_item(self._expression, item), reads=kind is not op.AT)
+            alone = parser.SubPattern(self._expression.state, [item])
+            test = compiler.compile(alone, self._expression.state.flags)
+            state = self._state(after, test=test, reads=kind is not op.AT)
             self._places += [state] * (kind is op.AT)
             return state
         if kind is op.SUBPATTERN and not (parts[1] or parts[2]):

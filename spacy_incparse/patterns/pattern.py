@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from math import inf
 from time import monotonic
@@ -80,17 +80,12 @@ class Pattern:
         assign the names to nodes. A given node is treated as a root: the nodes above it are ignored.
         """
         if isinstance(trees, Forest):
-            return self._search_forest(trees, every)
-        return self._search_trees([trees] if isinstance(trees, Tree) else map(_checked, trees), every)
-
-    def _search_forest(self, forest: Forest, every: bool) -> Iterator[Match]:
-        for first in range(0, len(forest), _TREES_AT_ONCE):
-            for number, nodes, named in self._matcher.find(forest, first, first + _TREES_AT_ONCE, every):
-                yield from self._matches(forest.tree(number), number, nodes, named)
-
-    def _search_trees(self, trees: Iterable[Tree], every: bool) -> Iterator[Match]:
-        trees, first = iter(trees), 0
-        while group := list(islice(trees, _TREES_AT_ONCE)):
+            for first in range(0, len(trees), _TREES_AT_ONCE):
+                for number, nodes, named in self._matcher.find(trees, first, first + _TREES_AT_ONCE, every):
+                    yield from self._matches(trees.tree(number), number, nodes, named)
+            return
+        given, first = iter([trees] if isinstance(trees, Tree) else map(_checked, trees)), 0
+        while group := list(islice(given, _TREES_AT_ONCE)):
             for number, nodes, named in self._matcher.find_in_trees(group, every):
                 yield from self._matches(group[number], first + number, nodes, named)
             first += len(group)
@@ -112,7 +107,8 @@ class Pattern:
         return f"compile({self.pattern!r}{options})"
 
     def __reduce__(self):
-        return _rebuild, (self.pattern, self.raw_labels, self.heads, self.timeout)
+        rebuild = partial(Pattern, raw_labels=self.raw_labels, heads=self.heads, timeout=self.timeout)
+        return rebuild, (self.pattern,)
 
 
 def compile(
@@ -139,10 +135,6 @@ def _head_rules(name: str) -> HeadRules:
     return HeadRules.from_name(name)
 
 
-def _rebuild(pattern: str, raw_labels: bool, heads: HeadRules, timeout: float | None) -> Pattern:
-    return Pattern(pattern, raw_labels=raw_labels, heads=heads, timeout=timeout)
-
-
 Test = Callable[[str], object]
 
 
@@ -157,25 +149,25 @@ class LabelTests:
         self.descriptions = tuple(descriptions)
         self._raw_labels, self._timeout = raw_labels, timeout
         atoms = [atom for description in self.descriptions for atom in description.atoms]
-        literals = sorted({atom.text for atom in atoms})
         # If all descriptions are literals, a word's mask is one of these, or that of any word not mentioned.
-        self.known_words = dict(zip(literals, self._word_masks(literals), strict=True))
-        unknown = next(text for k in range(len(literals) + 1) if (text := str(k)) not in self.known_words)
-        is_open = any(atom.is_regex or atom.ignores_case for atom in atoms)
-        self.other_words = None if is_open else self._word_masks([unknown])[0]  # None: each word must be tested
+        self.known_words: dict[str, int] = {}
+        self.other_words: int | None = None  # None: each word must be tested
+        if not any(atom.is_regex or atom.ignores_case for atom in atoms):
+            literals = sorted({atom.text for atom in atoms})
+            self.known_words = dict(zip(literals, self.word_masks(literals), strict=True))
+            unknown = next(text for k in range(len(literals) + 1) if (text := str(k)) not in self.known_words)
+            self.other_words = self.word_masks([unknown])[0]
 
     def label_masks(self, labels: Sequence[str]) -> list[int]:
         """Return the mask of each label."""
         categories = [bare_label(label) for label in labels]
-        deadline = self._deadline()
+        deadline = _Deadline(self._timeout)
         found = [self._fitting_labels(description, labels, categories, deadline) for description in self.descriptions]
         return _masks(len(labels), found)
 
     def word_masks(self, words: Sequence[str]) -> list[int]:
         """Return the mask of each word."""
-        return self._word_masks(words, self._deadline())
-
-    def _word_masks(self, words: Sequence[str], deadline: Deadline | None = None) -> list[int]:
+        deadline = _Deadline(self._timeout)
         return _masks(len(words), [_fitting(description, words, deadline) for description in self.descriptions])
 
     def captured(self, description: Description, group: int, texts: Sequence[str], *, words: bool) -> list[str | None]:
@@ -185,11 +177,8 @@ class LabelTests:
         plain = texts if words or not description.by_category else [bare_label(text) for text in texts]
         return regex.groups(group, plain)
 
-    def _deadline(self) -> Deadline | None:
-        return None if self._timeout is None else Deadline(self._timeout)
-
     def _fitting_labels(
-        self, description: Description, labels: Sequence[str], categories: Sequence[str], deadline: Deadline | None
+        self, description: Description, labels: Sequence[str], categories: Sequence[str], deadline: _Deadline
     ) -> Iterable[object]:
         if description.is_leaf:
             return [False] * len(labels)
@@ -210,15 +199,12 @@ def _masks(n_texts: int, fitting: Sequence[Iterable[object]]) -> list[int]:
     """Return the masks of texts, given which texts fit each description."""
     masks = [0] * n_texts
     for bit, found in enumerate(fitting):
-        if bit == 0:
-            masks = [1 if fits else 0 for fits in found]
-        else:
-            value = 1 << bit
-            masks = [mask | value if fits else mask for mask, fits in zip(masks, found, strict=True)]
+        value = 1 << bit
+        masks = [mask | value if fits else mask for mask, fits in zip(masks, found, strict=True)]
     return masks
 
 
-def _fitting(description: Description, texts: Sequence[str], deadline: Deadline | None) -> Iterable[object]:
+def _fitting(description: Description, texts: Sequence[str], deadline: _Deadline) -> Iterable[object]:
     """Return for each text whether it fits unchanged."""
     if not description.atoms:
         return [not description.is_negated] * len(texts)
@@ -229,32 +215,34 @@ def _fitting(description: Description, texts: Sequence[str], deadline: Deadline 
     return (not fits for fits in found) if description.is_negated else found
 
 
-def _test(atom: Atom, texts: Sequence[str], deadline: Deadline | None) -> Test:
+def _test(atom: Atom, texts: Sequence[str], deadline: _Deadline) -> Test:
     if atom.is_regex:
         search = bounded_regex(atom.text, atom.ignores_case).test_for(texts)
-        return deadline.guarded(search, atom.text) if deadline else search
+        return deadline.guarded(search, atom.text)
     if atom.ignores_case:
         lowered = atom.text.casefold()
         return lambda text: text.casefold() == lowered
     return atom.text.__eq__
 
 
-class Deadline:
-    """A time after which no more labels or words are tested."""
+class _Deadline:
+    """A time after which no more labels or words are tested, or none."""
 
-    def __init__(self, seconds: float):
-        self._seconds, self._end = seconds, monotonic() + seconds
+    def __init__(self, seconds: float | None):
+        self._seconds, self._start = seconds, monotonic()
 
-    def guarded(self, test: Callable[[str], object], regex: str) -> Callable[[str], object]:
+    def guarded(self, test: Test, regex: str) -> Test:
         """Return the test of a regular expression such that it raises IncparseError after the deadline."""
+        seconds = self._seconds
+        if seconds is None:
+            return test
 
-        def _test(text: str) -> object:
-            if monotonic() > self._end:
+        def guarded_test(text: str) -> object:
+            if monotonic() > self._start + seconds:
                 raise IncparseError(
-                    f"the regular expressions took more than {self._seconds:g} seconds, and got as far as "
-                    f"/{regex}/ on {text[:40]!r}: write them with fewer repetitions, or raise --timeout (in Python: "
-                    f"timeout=)"
+                    f"the regular expressions took more than {seconds:g} seconds, and got as far as /{regex}/ on "
+                    f"{text[:40]!r}: write them with fewer repetitions, or raise --timeout (in Python: timeout=)"
                 )
             return test(text)
 
-        return _test
+        return guarded_test

@@ -17,45 +17,164 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from spacy_incparse.errors import PatternError
 from spacy_incparse.patterns.bounded_regex import UnboundedError, bounded_regex
 from spacy_incparse.patterns.syntax import (
-    ANY,
     ANYTHING,
-    ATOMS,
-    CHAIN,
-    CHAINS,
-    CHILDREN,
-    END,
-    LABEL,
-    LEAF_BELOW,
-    NTH,
-    QUOTED,
-    REGEX,
-    RELATION,
-    SAME_OR_CHILD,
-    SYMBOLS,
     And,
     Atom,
     Constraint,
     Description,
     Maybe,
-    Names,
     Node,
     Not,
     Or,
     Reference,
     Relation,
     Step,
-    Token,
-    tokenize,
-)
+)  # fmt: skip
 
 MAX_DEPTH = 50  # of nested brackets, since parsing recurses
-_RELATIONS = (RELATION, NTH, CHAIN)
-_ANY_LEAF = Description(is_leaf=True)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+# Symbol of a relation -> step and its number. `$` may also be written `%`.
+SYMBOLS: dict[str, tuple[Step, int]] = {
+    "<": (Step.CHILD, 0), ">": (Step.PARENT, 0),
+    "<,": (Step.NTH_CHILD, 1), ">,": (Step.NTH_CHILD_OF, 1),
+    "<-": (Step.NTH_CHILD, -1), ">-": (Step.NTH_CHILD_OF, -1),
+    "<`": (Step.NTH_CHILD, -1), ">`": (Step.NTH_CHILD_OF, -1),
+    "<:": (Step.ONLY_CHILD, 0), ">:": (Step.ONLY_CHILD_OF, 0),
+    "<#": (Step.HEAD, 0), ">#": (Step.HEAD_OF, 0),
+    "$+": (Step.NEXT_SISTER, 0), "$-": (Step.PREVIOUS_SISTER, 0),
+    "$.": (Step.NEXT_SISTER, 0), "$,": (Step.PREVIOUS_SISTER, 0),
+    ".": (Step.NEXT, 0), ",": (Step.PREVIOUS, 0),
+}  # fmt: skip
+# The same steps, repeated: `<<,` and `$++`.
+REPEATED = {symbol + symbol[-1] if symbol[0] == "$" else symbol[0] + symbol: step for symbol, step in SYMBOLS.items()}
+SYMBOLS |= {"$": (Step.SISTER, 0), "==": (Step.SELF, 0), ":": (Step.ANY, 0)}
+# Relations with a description of the nodes in between, as in `VP <+(VP) NP`.
+CHAINS: dict[str, Step] = {"<+": Step.CHILD, ">+": Step.PARENT, ".+": Step.NEXT, ",+": Step.PREVIOUS}
+SAME_OR_CHILD, LEAF_BELOW, CHILDREN = "<=", "<<<", "<..."
+
+LABEL, QUOTED, REGEX, ANY = ATOMS = "label", "quoted", "regex", "any"
+RELATION, NTH, CHAIN = _RELATIONS = "relation", "nth", "chain"
+END = "end"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a pattern; `kind` is one of the above, or the character itself for brackets and operators."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def column(self) -> int:
+        """The column where the token begins, counted from 1."""
+        return self.start + 1
+
+    def __str__(self) -> str:
+        return "the end" if self.kind == END else repr(self.text)
+
+
+def tokenize(pattern: str) -> list[Token]:
+    """Return the tokens of a pattern and one for its end. Raises PatternError for anything else."""
+    tokens: list[Token] = []
+    position = 0
+    while position < len(pattern):
+        match = _TOKEN.match(pattern, position)
+        if match is None:
+            what = _NO_END.get(pattern[position], f"unexpected {pattern[position]!r}")
+            raise PatternError(pattern, position + 1, what)
+        kind = match.lastgroup
+        if kind is not None:
+            text = match.group()
+            tokens.append(Token(text if kind == "operator" else kind, text, *match.span()))
+        position = match.end()
+    return [*tokens, Token(END, "", len(pattern), len(pattern))]
+
+
+def _any_of(symbols: list[str]) -> str:
+    """Return a regular expression for the longest matching symbol."""
+    return "|".join(re.escape(symbol) for symbol in sorted(symbols, key=len, reverse=True))
+
+
+_symbols = [*SYMBOLS, *REPEATED, SAME_OR_CHILD, LEAF_BELOW, CHILDREN]
+_symbols += [symbol.replace("$", "%") for symbol in _symbols if "$" in symbol]
+_SPECIAL = r"\s()\[\]{}/|@!#%&=?><~.,$:;" + '"'
+# A label such as PRP$ needs no quotes unless a node follows: in `NP$ VP`, `$` is the relation.
+_DOLLAR = r"\$(?=[=|)\]&;}]|\s*$|\s+(?:[)\]|&;}<>.,$:?%\[]|==|!\s*[<>.,$:%\[(!?]))"
+_TOKEN = re.compile(
+    rf"\s+"
+    rf"|(?P<{CHAIN}>{_any_of(list(CHAINS))})"
+    rf"|(?P<{NTH}>[<>]-?\d+)"
+    rf"|(?P<{RELATION}>{_any_of(_symbols)})"
+    rf"|(?P<{REGEX}>(?:i@)?/(?:\\.|[^/\\])*/)"
+    rf'|(?P<{QUOTED}>(?:i@)?"(?:\\.|[^"\\])*")'
+    rf"|(?P<{ANY}>__)"
+    rf"|(?P<{LABEL}>(?:i@)?[^{_SPECIAL}]+(?:{_DOLLAR})?)"
+    rf"|(?P<operator>[()\[\]{{}}|@!#&=?~;])",
+    re.DOTALL,
+)
+
+
+_NO_END = {
+    "/": "the regular expression that begins here has no end; expected another '/'",
+    '"': "the quoted label that begins here has no end; expected another '\"'",
+}
+
+
+class _Names:
+    """The names in scope while a pattern is read from left to right.
+
+    Alternatives do not see each other's names, so several of them may declare the same name; the rest of the pattern
+    sees them all.
+    """
+
+    def __init__(self, pattern: str):
+        self._pattern = pattern
+        self._known: set[str] = set()
+        self._groups: list[tuple[set[str], set[str]]] = []  # before the alternatives, and in those read so far
+        self._n_negations = 0
+
+    def declare(self, name: Token) -> None:
+        """Give a name to a node."""
+        if self._n_negations:
+            raise self._error(name, f"the name {name} is under a '!': a node that must not exist cannot be found")
+        if name.text in self._known:
+            raise self._error(name, f"the name {name} is given twice; ={name.text} alone refers to the same node")
+        self._known.add(name.text)
+
+    def refer(self, name: Token) -> None:
+        """Refer to the node of a name."""
+        if name.text not in self._known:
+            raise self._error(name, f"no node before has the name {name}")
+
+    @contextmanager
+    def negation(self) -> Iterator[None]:
+        """Forbid names within this context."""
+        self._n_negations += 1
+        yield
+        self._n_negations -= 1
+
+    @contextmanager
+    def alternatives(self) -> Iterator[None]:
+        """Enclose alternatives, each of which begins with `alternative`."""
+        self._groups.append((set(self._known), set()))
+        yield
+        self._known |= self._groups.pop()[1]
+
+    def alternative(self) -> None:
+        """Begin an alternative."""
+        before, read = self._groups[-1]
+        read |= self._known
+        self._known = set(before)
+
+    def _error(self, name: Token, what: str) -> PatternError:
+        return PatternError(self._pattern, name.column, what)
 
 
 def parse_pattern(pattern: str) -> tuple[Node, ...]:
@@ -66,7 +185,7 @@ def parse_pattern(pattern: str) -> tuple[Node, ...]:
 class _Parser:
     def __init__(self, pattern: str):
         self._pattern, self._tokens, self._position = pattern, tokenize(pattern), 0
-        self._names, self._depth = Names(pattern), 0
+        self._names, self._depth = _Names(pattern), 0
 
     def parse(self) -> tuple[Node, ...]:
         with self._names.alternatives():
@@ -154,7 +273,9 @@ class _Parser:
             except RecursionError:
                 raise PatternError(self._pattern, column, "too many nested groups") from None
             return atom
-        return Atom(_ESCAPE.sub(r"\1", text[1:-1]) if token.kind == QUOTED else text, ignores_case=ignores_case)
+        if token.kind == QUOTED:
+            text = re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+        return Atom(text, ignores_case=ignores_case)
 
     def _captures(self, atom: Atom | None) -> Iterator[tuple[int, str]]:
         while token := self._take("#"):
@@ -230,8 +351,9 @@ class _Parser:
             return Or((Relation(Step.SELF, target), Relation(Step.CHILD, target)))
         if token.text == LEAF_BELOW:
             return _leaf_below(self._target())
-        step, number, is_repeated = SYMBOLS[token.text.replace("%", "$")]
-        return Relation(step, self._target(), number, ANYTHING if is_repeated else None)
+        symbol = token.text.replace("%", "$")
+        step, number = SYMBOLS.get(symbol) or REPEATED[symbol]
+        return Relation(step, self._target(), number, None if symbol in SYMBOLS else ANYTHING)
 
     def _chain(self) -> Description:
         closing = {"(": ")", "[": "]"}.get(self._next.kind)
@@ -307,6 +429,6 @@ def _joined(kind: type[And] | type[Or], parts: tuple[Constraint, ...]) -> Constr
 
 def _leaf_below(target: Node) -> Constraint:
     """Return `<< target` with a word as target."""
-    is_word = Relation(Step.SELF, Node(_ANY_LEAF))
+    is_word = Relation(Step.SELF, Node(Description(is_leaf=True)))
     constraint = is_word if target.constraint is None else And((is_word, target.constraint))
     return Relation(Step.CHILD, Node(target.test, target.name, constraint), chain=ANYTHING)
