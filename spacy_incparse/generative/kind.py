@@ -71,12 +71,7 @@ class PerceptronKind(ParserKind):
         return TrainingNeeds(request, config.clusters, MAX_WORDS, config.gold_tag_interval)
 
     def learner(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: ParserConfig,
-        heads: HeadRules,
-        clusters: Clusters | None,
+        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
         """Return a learner with the grammar, the lexicon and, for a hybrid, the generative models of the trees."""
         from spacy_incparse.incremental.learner import ParserLearner, treebank_model
@@ -95,11 +90,9 @@ class PerceptronKind(ParserKind):
         """
         from spacy_incparse.incremental.learner import ParserLearner
 
-        return (
-            super().fine_tuner(parser)
-            if parser.config.is_hybrid
-            else ParserLearner(parser.model, parser.config, parser.weights)
-        )
+        if parser.config.is_hybrid:
+            return super().fine_tuner(parser)
+        return ParserLearner(parser.model, parser.config, parser.weights)
 
     def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
@@ -165,12 +158,7 @@ class GenerativeKind(ParserKind):
     trains_in_one_pass = True
 
     def learner(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: GenerativeConfig,
-        heads: HeadRules,
-        clusters: Clusters | None,
+        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
         """Return a learner that has counted everything already."""
         from spacy_incparse.generative.parser import GenerativeParser

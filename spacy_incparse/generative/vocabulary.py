@@ -16,6 +16,7 @@ from spacy_incparse.errors import check_texts
 MAX_SUFFIX = 4  # letters
 RARE, LIKELY = 20, 0.01  # a word seen this rarely may have any tag with this share among the words that look like it
 CACHE_SIZE = 200_000  # words remembered with their class
+Tagged = tuple[Sequence[str], Sequence[int]]  # a sentence's words, and the ids of their tags
 
 
 class Vocabulary:
@@ -35,11 +36,7 @@ class Vocabulary:
 
     @classmethod
     def from_sentences(
-        cls,
-        sentences: Iterable[tuple[Sequence[str], Sequence[int]]],
-        *,
-        known_min_count: int = 2,
-        class_min_count: int = 20,
+        cls, sentences: Iterable[Tagged], *, known_min_count: int = 2, class_min_count: int = 20
     ) -> Vocabulary:
         """Read words and tag ids; words seen less than `known_min_count` times count only for their classes."""
         sentences = list(sentences)
@@ -117,7 +114,7 @@ class Vocabulary:
         yield shape
         yield ""
 
-    def _possible_tags(self, sentences: Sequence[tuple[Sequence[str], Sequence[int]]]) -> tuple[tuple[int, ...], ...]:
+    def _possible_tags(self, sentences: Sequence[Tagged]) -> tuple[tuple[int, ...], ...]:
         """Return the tags of each number; a class has those of all words that might have counted for it."""
         counts: list[Counter[int]] = [Counter() for _ in range(self.n_events + 1)]
         for word, is_first, tag in _occurrences(sentences):
@@ -143,7 +140,7 @@ def _n_first(words: Sequence[str]) -> int:
     return next(has_text, len(words))
 
 
-def _occurrences(sentences: Iterable[tuple[Sequence[str], Sequence[int]]]) -> Iterator[tuple[str, bool, int]]:
+def _occurrences(sentences: Iterable[Tagged]) -> Iterator[tuple[str, bool, int]]:
     """Yield the words of sentences, whether each may have a capital only for its position, and its tag."""
     for words, tags in sentences:
         firsts = _n_first(words)

@@ -69,20 +69,16 @@ def check_search(settings: Mapping[str, Any]) -> None:
         else:
             return
     fitting = [error for kind, error in errors if set(settings) <= set(kind.config_type.SEARCH)]
-    raise fitting[0] if fitting else _foreign(settings, errors[0][1])
-
-
-def _foreign(settings: Mapping[str, Any], first: ConfigError) -> ConfigError:
-    """Return the error for settings that no single kind has, naming two that belong to different kinds."""
+    if fitting:
+        raise fitting[0]
+    # No single kind has all of them: two that belong to different kinds are named.
     owners = {
         name: [kind.name for kind in kinds().values() if name in kind.config_type.SEARCH] for name in sorted(settings)
     }
-    if not all(owners.values()):
-        return first
-    for name, other in combinations(owners, 2):
+    for name, other in combinations(owners, 2) if all(owners.values()) else ():
         if not set(owners[name]) & set(owners[other]):
-            return ConfigError(
+            raise ConfigError(
                 f"{name!r} belongs to {' and '.join(owners[name])} parsers, {other!r} to "
                 f"{' and '.join(owners[other])} parsers: give one of them"
             )
-    return first
+    raise errors[0][1]

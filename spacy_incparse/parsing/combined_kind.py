@@ -95,17 +95,6 @@ class CombinedConfig(Settings):
         """The members with their checked configurations. Raises ConfigError for unknown recipes and settings."""
         return tuple(self._member(name, settings) for name, settings in self.members.items())
 
-    @property
-    def needs(self) -> TrainingNeeds:
-        """What training all members needs."""
-        needs = [member.needs for member in self.resolved]
-        return TrainingNeeds(
-            tag_request=common_request([one.tag_request for one in needs]),
-            clusters=self.clusters,
-            cluster_words=self.cluster_words,
-            gold_tag_interval=max(one.gold_tag_interval for one in needs),
-        )
-
     def _member(self, name: str, settings: Any) -> Member:
         if not isinstance(settings, Mapping):
             raise ConfigError(f"members.{name} is {settings!r}: it must be a table with settings")
@@ -333,15 +322,16 @@ class CombinedKind(ParserKind):
 
     def needs(self, config: CombinedConfig) -> TrainingNeeds:
         """Return what training all members needs."""
-        return config.needs
+        needs = [member.needs for member in config.resolved]
+        return TrainingNeeds(
+            tag_request=common_request([one.tag_request for one in needs]),
+            clusters=config.clusters,
+            cluster_words=config.cluster_words,
+            gold_tag_interval=max(one.gold_tag_interval for one in needs),
+        )
 
     def learner(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: CombinedConfig,
-        heads: HeadRules,
-        clusters: Clusters | None,
+        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
         """Return a learner of all members, which learn side by side."""
         return CombinedLearner(trees, tags, config, heads, clusters)

@@ -9,7 +9,6 @@ import spacy
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.parsing.choice import Recombination
 from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraint
@@ -120,13 +119,6 @@ def test_a_model_without_temperature_warns_and_returns_the_best_score(parser, se
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         choosing.with_search(choose_temperature=5000.0).parse(*sentences[0])
-
-
-def test_the_choice_is_stored(parser, sentences):
-    choosing = parser.with_search(choose="expected_f", choose_trees=20)
-    again = PerceptronParser.from_bytes(choosing.to_bytes())
-    assert again.config == choosing.config
-    assert [again.parse(*sentence) for sentence in sentences] == [choosing.parse(*sentence) for sentence in sentences]
 
 
 @pytest.mark.parametrize("choose", ["expected_f", "recombined"])

@@ -1,22 +1,175 @@
-"""Training a combination: each member learns what it would learn alone."""
+"""A combination: its trees and lists, constraints, confidences and storage; each member learns as if alone."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 import spacy
 import srsly
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from spacy.cli.train import train as spacy_train
 from spacy.util import load_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.catalogue import find_kind, kind_of
-from spacy_incparse.parsing.combined_kind import CombinedConfig, CombinedLearner
+from spacy_incparse.parsing.combined_kind import COMBINED, CombinedConfig, CombinedLearner, CombinedParser
+from spacy_incparse.parsing.nbest import NBestSearch
+from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.parsing.parser import TagRequest, common_request, requested_tags
 from spacy_incparse.training.settings import TRAINING_DEFAULTS
 from tests.parsing.small_combination import ASSETS, HEADS, MEMBERS, SMALL, run, sample, small_config
+from tests.strategies import words as any_words
+
+WORDS = ("The", "old", "cat", "saw", "a", "dog", "in", "the", "garden", ".")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A parser and its tagger; the temperatures are fitted."""
+    return run(sample(), small_config(), dev=sample(115)[100:])
+
+
+@pytest.fixture(scope="module")
+def combined(fitted):
+    return fitted[0]
+
+
+@pytest.fixture(scope="module")
+def tags(fitted):
+    return fitted[1].candidate_tags([WORDS], *fitted[0].tag_request)[0]
+
+
+def test_what_it_knows(combined):
+    assert combined.tag_request == TagRequest(3, 80.0)
+    assert set(combined.labels) >= {"NP", "S", "TOP", "VP"}
+    assert "NN" in combined.tags
+    assert combined.answers_with_best
+    assert (combined.has_posterior, combined.has_exact_probabilities) == (True, False)
+    assert [member.has_posterior for member in combined.members] == [False, False, False, True]
+    assert combined.clusters is None
+    assert [member.kind for member in combined.members] == ["perceptron", "perceptron", "generative", "chart"]
+
+
+def test_members_and_the_combination_have_fitted_temperatures(combined):
+    assert combined.temperature > 0
+    assert all(member.temperature > 0 for member in combined.members)
+    assert len({member.temperature for member in combined.members}) > 2
+
+
+def test_a_list(combined, tags):
+    parses = combined.nbest(WORDS, tags, 30)
+    assert parses[0] == combined.parse(WORDS, tags) == combined.nbest(WORDS, tags, 1)[0]
+    assert len({parse.tree for parse in parses}) == len(parses) > 10
+    assert combined.nbest(WORDS, tags, 5) == parses[:5]
+    for parse in parses:
+        assert combined.score(WORDS, tags, parse.tree).score == parse.score
+    assert NBestSearch(combined).analyses(WORDS, tags, n=10)[0] == parses[0]
+
+
+def test_it_contains_what_its_members_find(combined, tags):
+    found = {tuple(parse.tree.spans()) for parse in combined.nbest(WORDS, tags, 1000)}
+    generative = combined.members[2]
+    assert {tuple(parse.tree.spans()) for parse in generative.nbest(WORDS, tags, 5)} <= found
+
+
+def test_probabilities(combined, tags):
+    posterior = combined.posterior(WORDS, tags)
+    parses = combined.nbest(WORDS, tags, 1000)
+    assert sum(posterior.of_score(parse.score) for parse in parses) == pytest.approx(1)
+    assert all(0 <= probability <= 1 + 1e-9 for probability in posterior.phrases.values())
+    assert CombinedParser(combined.members, combined.config).posterior(WORDS, tags) is None
+    members = [member.temperature for member in combined.members]
+    try:
+        for member in combined.members:
+            member.temperature = 1e6
+        flat = combined.posterior(WORDS, tags).phrases
+    finally:
+        for member, temperature in zip(combined.members, members, strict=True):
+            member.temperature = temperature
+    assert max(flat.values()) == pytest.approx(1)  # the root
+    assert flat != posterior.phrases
+
+
+@pytest.mark.parametrize(
+    "constraint", [(3, 6), (3, 6, "NP"), (0, 3, "NP", False), (0, 3, None, False), (1, 4, "ADJP"), (0, 10, "TOP")]
+)
+def test_constraints(combined, tags, constraint):
+    for parse in combined.nbest(WORDS, tags, 8, [constraint]):
+        wanted = Constraint(*constraint)
+        spans = parse.tree.spans()
+        over = [label for label, *bounds in spans if tuple(bounds) == wanted[:2]]
+        is_there = bool(over) if wanted.label is None else wanted.label in over
+        assert (is_there == wanted.is_required) != (wanted in parse.unmet)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.data(), st.lists(any_words(), min_size=1, max_size=9))
+def test_any_sentence_and_constraints(combined, data, words):
+    tags = [data.draw(st.sampled_from(("NN", "VBD", "??", ".", "DT"))) for _ in words]
+    n = len(words)
+    drawn = st.tuples(st.integers(0, n - 1), st.integers(1, n), st.sampled_from((None, "NP", "??")), st.booleans())
+    constraints = data.draw(st.lists(drawn.filter(lambda c: c[0] < c[1]), max_size=3))
+    parse = combined.parse(words, tags, constraints)
+    assert parse.tree.words == tuple(words)
+    spans = set(parse.tree.spans())
+    for start, end, label, is_required in set(constraints):
+        wanted = Constraint(start, end, label, is_required)
+        below = {phrase for phrase in spans if phrase[0] != "TOP" or is_required}
+        is_there = (label, start, end) in below if label else any(phrase[1:] == (start, end) for phrase in below)
+        assert is_there == is_required or wanted in parse.unmet
+    assert combined.nbest(words, tags, 3, constraints)[0] == parse
+
+
+def test_wrong_arguments(combined, tags):
+    with pytest.raises(ValueError, match="one tag per word"):
+        combined.parse(WORDS, tags[:3])
+    with pytest.raises(ConfigError, match="outside the sentence"):
+        combined.parse(WORDS, tags, [(3, 30)])
+    with pytest.raises(ValueError, match="other words"):
+        combined.score(WORDS, tags, sample(1)[0])
+    with pytest.raises(IncparseError, match="only parses whole sentences"):
+        combined.start()
+
+
+def test_search_settings(combined, tags):
+    sure, unsure = combined.with_search(threshold=0.95), combined.with_search(threshold=0.05)
+    n_sure, n_unsure = (len(one.parse(WORDS, tags).tree.spans()) for one in (sure, unsure))
+    assert n_sure < n_unsure
+    assert len(combined.with_search(list_size=1).nbest(WORDS, tags, 100)) <= 4 + 10
+    with pytest.raises(ConfigError, match="'beam_size' is not a search setting: choose from threshold, list_size"):
+        combined.with_search(beam_size=3)
+    with pytest.raises(ConfigError, match=r"'choose' is not a search setting of this kind .* `threshold` says"):
+        combined.with_search(choose="expected_f")
+    with pytest.raises(ConfigError, match=r"'choose_trees' is not .*: its name is `list_size`"):
+        combined.with_search(choose_trees=3)
+
+
+def test_bytes(combined, tags):
+    data = combined.to_bytes()
+    for copy in (CombinedParser.from_bytes(data), pickle.loads(pickle.dumps(combined))):
+        assert copy.to_bytes() == data
+        assert copy.nbest(WORDS, tags, 10) == combined.nbest(WORDS, tags, 10)
+        assert copy.posterior(WORDS, tags) == combined.posterior(WORDS, tags)
+
+
+def test_other_bytes_are_refused(combined):
+    content = srsly.msgpack_loads(combined.to_bytes())
+    damaged = [
+        {"members": content["members"][:2]},
+        {"members": content["members"][::-1]},
+        {"temperature": -1.0},
+        {"config": content["config"] | {"members": {"nobody": {}}}},
+        {"members": [[kind, b"?"] for kind, _ in content["members"]]},
+    ]
+    for change in damaged:
+        with pytest.raises(ModelError):
+            CombinedParser.from_bytes(srsly.msgpack_dumps(content | change))
+    with pytest.raises(ModelError, match="not a combination"):
+        CombinedParser.from_bytes(b"")
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +243,10 @@ def test_a_common_request():
 
 
 def test_needs():
-    needs = small_config().needs
+    needs = COMBINED.needs(small_config())
     assert needs.tag_request == TagRequest(3, 80.0)
     assert needs.gold_tag_interval == 2
-    assert CombinedConfig(members={"generative": {}}).needs.tag_request is None
+    assert COMBINED.needs(CombinedConfig(members={"generative": {}})).tag_request is None
 
 
 def test_settings_of_members():
