@@ -362,9 +362,7 @@ cdef class FeatureGroups:
         cdef GroupC group
         self.n_rules, self.n_states, self.first_lexical, self.bits = n_rules, n_states, first_lexical, bits
         for number, (anchor, templates, columns) in enumerate(groups):
-            group = GroupC(anchor, columns.max(initial=0) + 1)
-            group.columns = columns.tolist()
-            group.begins.push_back(0)
+            group = GroupC(anchor, columns.max(initial=0) + 1, [], [0], [], columns.tolist())
             for bias, fields in templates:
                 group.biases.push_back(bias)
                 for value, border, offset, coefficient in fields:

@@ -194,10 +194,6 @@ cdef class SpanLimits:
                 excluded = forbidden if required or rule > WRAP else [None]  # see allows_unary
                 self.gives.push_back(_bits(labels, required, excluded, True))
 
-    cdef bint allows_span(self, size_t cell) noexcept nogil:
-        """Return whether there may be any node over a span."""
-        return self.rows[cell] != BLOCKED
-
     cdef bint allows_base(self, size_t cell, int32_t state) noexcept nogil:
         """Return whether a binary or lexical rule may make a state over a span."""
         return self.rows[cell] < 0 or not self.lacks[self.rows[cell] * self.n_states + state] >> FORBIDDEN_BIT
@@ -314,13 +310,20 @@ cdef class ForestBuilder:
 
     cdef void _find_all(self) noexcept nogil:
         cdef int32_t i, j
+        cdef size_t cell, k
         for j in range(1, self.n_words + 1):
             for i in range(j - 1, -1, -1):
-                if self.limits is None or self.limits.allows_span(cell_of(i, j)):
-                    self._find_candidates(cell_of(i, j))
-                    self._find_bases(i, j)
-                    self._find_tops(i, j)
-                    self._note_made(cell_of(i, j))
+                cell = cell_of(i, j)
+                if self.limits is not None and self.limits.rows[cell] == BLOCKED:
+                    continue
+                self._find_candidates(cell)
+                self._find_bases(i, j)
+                self._find_tops(i, j)
+                self.made_ranges[2 * cell] = self.made.size()
+                for k in range(self.candidates.size()):
+                    if self.flags[cell * self.tables.n_states + self.candidates[k]] & (BASE | TOP):
+                        self.made.push_back(self.candidates[k])
+                self.made_ranges[2 * cell + 1] = self.made.size()
 
     cdef void _find_candidates(self, size_t cell) noexcept nogil:
         """Find the states that may be over a span, at least under a unary rule."""
@@ -388,16 +391,6 @@ cdef class ForestBuilder:
                 return True
         return False
 
-    cdef void _note_made(self, size_t cell) noexcept nogil:
-        """Keep the list of the states over a span for the other passes."""
-        cdef const uint8_t* flags = &self.flags[cell * self.tables.n_states]
-        cdef size_t k
-        self.made_ranges[2 * cell] = self.made.size()
-        for k in range(self.candidates.size()):
-            if flags[self.candidates[k]] & (BASE | TOP):
-                self.made.push_back(self.candidates[k])
-        self.made_ranges[2 * cell + 1] = self.made.size()
-
     # Second pass: what is part of a tree, and how many edges this has
 
     cdef void _mark_all(self) noexcept nogil:
@@ -416,19 +409,9 @@ cdef class ForestBuilder:
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
         cdef uint8_t* flags = &self.flags[cell * self.tables.n_states]
-        cdef size_t m
-        self._mark_bases(cell, flags)
-        if j == i + 1:
-            self.n_edges += self.first_lexical[j] - self.first_lexical[i] + 1
-            return
-        for m in range(self.made_ranges[2 * cell], self.made_ranges[2 * cell + 1]):
-            if flags[self.made[m]] & USED_BASE:
-                self._visit_splits(i, j, self.made[m], False)
-
-    cdef void _mark_bases(self, size_t cell, uint8_t* flags) noexcept nogil:
         cdef int32_t state, k
-        cdef size_t m
-        for m in range(self.made_ranges[2 * cell], self.made_ranges[2 * cell + 1]):
+        cdef size_t m, first = self.made_ranges[2 * cell], last = self.made_ranges[2 * cell + 1]
+        for m in range(first, last):
             state = self.made[m]
             if not flags[state] & USED_TOP:
                 continue
@@ -439,6 +422,12 @@ cdef class ForestBuilder:
                 if flags[self.tables.unary[k].child] & BASE and self._allows_unary(cell, k):
                     flags[self.tables.unary[k].child] |= USED_BASE
                     self.n_edges += 1
+        if j == i + 1:
+            self.n_edges += self.first_lexical[j] - self.first_lexical[i] + 1
+            return
+        for m in range(first, last):
+            if flags[self.made[m]] & USED_BASE:
+                self._visit_splits(i, j, self.made[m], False)
 
     cdef void _visit_splits(self, int32_t i, int32_t j, int32_t state, bint adds) noexcept nogil:
         """Mark what binary rules make a state of, or add their edges."""
@@ -463,11 +452,17 @@ cdef class ForestBuilder:
     # Third pass: the forest
 
     cdef void _add_all(self) noexcept nogil:
-        cdef int32_t i, j
+        cdef int32_t i, j, child
+        cdef size_t row = cell_of(0, self.n_words) * self.tables.n_states, k
         for j in range(1, self.n_words + 1):
             for i in range(j - 1, -1, -1):
                 self._add_nodes(i, j)
-        self._add_goal()
+        self._add_node(GOAL_STATE, 0, self.n_words)
+        for k in range(self.tables.roots.size()):
+            child = self.tables.roots[k].child
+            if self.flags[row + child] & TOP:
+                self.forest.edges.push_back(EdgeC(self.tables.roots[k].rule, self.tops[row + child], NO_NODE))
+        self.forest.first_edges.push_back(<int32_t>self.forest.edges.size())
 
     cdef void _add_nodes(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
@@ -513,16 +508,6 @@ cdef class ForestBuilder:
                 self.forest.edges.push_back(
                     EdgeC(self.tables.unary[k].rule, self.bases[self.tables.unary[k].child], NO_NODE)
                 )
-
-    cdef void _add_goal(self) noexcept nogil:
-        cdef size_t row = cell_of(0, self.n_words) * self.tables.n_states, k
-        cdef int32_t child
-        self._add_node(GOAL_STATE, 0, self.n_words)
-        for k in range(self.tables.roots.size()):
-            child = self.tables.roots[k].child
-            if self.flags[row + child] & TOP:
-                self.forest.edges.push_back(EdgeC(self.tables.roots[k].rule, self.tops[row + child], NO_NODE))
-        self.forest.first_edges.push_back(<int32_t>self.forest.edges.size())
 
     # What limits allow
 

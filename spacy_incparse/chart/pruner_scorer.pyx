@@ -75,21 +75,6 @@ cdef inline uint32_t _mixed(uint32_t hashed, uint32_t code) noexcept nogil:
     return (hashed ^ code) * <uint32_t>0x9E3779B1
 
 
-cdef uint32_t _length_step(int32_t length) noexcept nogil:
-    """Return the length up to 7 words, then numbers of steps that grow by a third."""
-    cdef uint32_t step = 0
-    while length > 7:
-        length = length * 3 // 4
-        step += 8
-    return length + step
-
-
-cdef float _log_odds(float probability) noexcept nogil:
-    if probability >= 1:
-        return INFINITY
-    return <float>log(probability / (1 - probability)) if probability > 0 else -INFINITY
-
-
 cdef class Bracketings:
     """The probabilities of spans if a binary tree is as probable as the exponential of the sum of its spans' scores.
 
@@ -296,7 +281,8 @@ cdef class PrunerScorer:
 
     cdef void _fill_place(self, int32_t i, int32_t j) noexcept nogil:
         """Set the atoms of a span, or with i = j, those of a begin and an end."""
-        cdef int32_t k, f
+        cdef int32_t k, f, length = j - i
+        cdef uint32_t step = 0
         cdef uint32_t* place = &self.place[0]
         cdef const uint32_t* begin = &self.codes[(i + PAD) * N_FIELDS]
         cdef const uint32_t* end = &self.codes[(j + PAD) * N_FIELDS]
@@ -306,8 +292,10 @@ cdef class PrunerScorer:
                 place[(PAD + k) * N_FIELDS + f] = begin[k * N_FIELDS + f]
                 place[(2 * PAD + k) * N_FIELDS + f] = end[(-1 - k) * N_FIELDS + f]
                 place[(3 * PAD + k) * N_FIELDS + f] = end[k * N_FIELDS + f]
-        place[LENGTH] = _length_step(j - i)
-        place[SHAPE] = place[LENGTH]
+        while length > 7:  # up to 7 words it is the length, then there are steps that grow by a third
+            length = length * 3 // 4
+            step += 8
+        place[LENGTH] = place[SHAPE] = length + step
         if j - i <= SHAPE_WORDS:
             for k in range(j - i):
                 place[SHAPE] = _mixed(place[SHAPE], begin[k * N_FIELDS])
@@ -472,7 +460,8 @@ cdef class PrunerScorer:
         cdef const OpenC* span = &self.open[self.chosen[k]]
         cdef bint is_word = span.end == span.begin + 1
         cdef float posterior = 1 if is_word else self.bracketings.posteriors[span.cell]
-        cdef float least_score = _log_odds(least / max(posterior, <float>1e-30))
+        cdef float share = least / max(posterior, <float>1e-30)
+        cdef float least_score = INFINITY if share >= 1 else <float>log(share / (1 - share)) if share > 0 else -INFINITY
         cdef int32_t c
         self.has_label.resize(self.n_columns + 1)
         self.has_label[0] = is_word

@@ -269,6 +269,9 @@ cdef class KBest:
         """
         cdef int32_t goal = <int32_t>self.queues.size() - 1
         cdef vector[int32_t] edges
+        cdef vector[RequestC] waiting
+        cdef DerivationC here
+        cdef const EdgeC* edge
         if rank < 0:
             raise ValueError(f"the rank is {rank}; the best tree has rank 0")
         with nogil:
@@ -278,8 +281,16 @@ cdef class KBest:
         score = self.queues[goal].found[rank].score
         if score == -np.inf:
             return None
-        with nogil:
-            self._follow(RequestC(goal, rank), &edges)
+        waiting.push_back(RequestC(goal, rank))
+        while not waiting.empty():
+            here = self.queues[waiting.back().node].found[waiting.back().rank]
+            waiting.pop_back()
+            edges.push_back(here.edge)
+            edge = &self.forest.edges[here.edge]
+            if edge.right >= 0:
+                waiting.push_back(RequestC(edge.right, here.right))
+            if edge.left >= 0:
+                waiting.push_back(RequestC(edge.left, here.left))
         return score, np.array(edges, np.int32)
 
     def __iter__(self):
@@ -291,14 +302,19 @@ cdef class KBest:
         What a derivation needs is requested and found before; the depth of requests is that of the forest.
         """
         cdef RequestC request
+        cdef QueueC* queue
         self.requests.clear()
         self.requests.push_back(RequestC(node, rank))
         while not self.requests.empty():
             request = self.requests.back()
             if <int32_t>self.queues[request.node].found.size() > request.rank or self._is_exhausted(request.node):
                 self.requests.pop_back()
-            elif self._continue(request.node):
-                self._take_next(request.node)
+            elif self._continue(request.node) and not self.queues[request.node].candidates.empty():
+                queue = &self.queues[request.node]
+                pop_heap(queue.candidates.begin(), queue.candidates.end(), &_is_worse)
+                queue.found.push_back(queue.candidates.back())
+                queue.candidates.pop_back()
+                queue.is_continued = False
 
     cdef bint _is_exhausted(self, int32_t node) noexcept nogil:
         cdef QueueC* queue = &self.queues[node]
@@ -351,28 +367,3 @@ cdef class KBest:
             score += self.queues[edge.right].found[right].score
         self.queues[node].candidates.push_back(DerivationC(score, e, left, right))
         push_heap(self.queues[node].candidates.begin(), self.queues[node].candidates.end(), &_is_worse)
-
-    cdef void _take_next(self, int32_t node) noexcept nogil:
-        cdef QueueC* queue = &self.queues[node]
-        if queue.candidates.empty():
-            return
-        pop_heap(queue.candidates.begin(), queue.candidates.end(), &_is_worse)
-        queue.found.push_back(queue.candidates.back())
-        queue.candidates.pop_back()
-        queue.is_continued = False
-
-    cdef void _follow(self, RequestC start, vector[int32_t]* edges) noexcept nogil:
-        """Append the edges of a derivation in pre-order."""
-        cdef vector[RequestC] waiting
-        cdef DerivationC here
-        cdef const EdgeC* edge
-        waiting.push_back(start)
-        while not waiting.empty():
-            here = self.queues[waiting.back().node].found[waiting.back().rank]
-            waiting.pop_back()
-            edges.push_back(here.edge)
-            edge = &self.forest.edges[here.edge]
-            if edge.right >= 0:
-                waiting.push_back(RequestC(edge.right, here.right))
-            if edge.left >= 0:
-                waiting.push_back(RequestC(edge.left, here.left))

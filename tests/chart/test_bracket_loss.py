@@ -63,23 +63,6 @@ def test_losses_count_wrong_and_missing_brackets(case, seed, weights, kind):
 
 
 @FEW
-@given(cases(), SEEDS)
-def test_loss_augmented_viterbi(case, seed):
-    grammar, _, forest, _ = case
-    derivations = forest_derivations(forest)
-    gold = derivations[seed % len(derivations)]
-    scores = np.random.default_rng(seed).normal(0, 1, forest.n_edges)
-    losses, constant = BracketLoss.unbinarized(grammar).of_edges(forest, np.array(gold))
-    counted = [errors(phrases(case, edges), phrases(case, gold)) for edges in derivations]
-    assume(None not in counted)
-    expected = [
-        sum(scores[edge] for edge in edges) + sum(here) for edges, here in zip(derivations, counted, strict=True)
-    ]
-    best, _ = viterbi(forest, scores + losses)
-    assert best + constant == pytest.approx(max(expected))
-
-
-@FEW
 @given(TREEBANKS, SEEDS)
 def test_as_many_nodes_are_wrong_as_missing_without_unary_rules(trees, seed):
     grammar = grammar_of(trees, Markovization(collapse_unaries=True))

@@ -166,17 +166,12 @@ def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_th
     assert n_built > 50
 
 
-@pytest.mark.parametrize("features", ["span", "finkel"])
-def test_an_unseen_word_is_read_by_its_cluster(trees, features):
+def test_an_unseen_word_is_read_by_its_cluster(trees):
     """Classes of distributional similarity are word clusters, where the setting `clusters` names some."""
     found, trees = {}, trees[:30]
     for clusters in (None, Clusters.from_paths([("The", "0110"), ("xlap", "0110")])):
-        settings = {"table_bits": 22, "clusters": clusters and "given"}
-        if features == "span":
-            config, learner_type = ChartConfig(**settings, n_tags=1), ChartLearner
-        else:
-            config, learner_type = CrfConfig(**settings, max_length=0, batch_size=1), FinkelLearner
-        learner = learner_type(trees, [tree.tags for tree in trees], config, HEADS, clusters)
+        config = CrfConfig(clusters=clusters and "given", max_length=0, batch_size=1)
+        learner = FinkelLearner(trees, [tree.tags for tree in trees], config, HEADS, clusters)
         examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees if tree.words[0] == "The"]
         for example in examples:
             learner.learn(example)

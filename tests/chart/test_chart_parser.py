@@ -293,9 +293,12 @@ def test_a_word_without_tags_in_a_list(parser):
     assert parser.parse(("owl", "saw"), [[], "VBD"]).tree.words == ("owl", "saw")
 
 
-def test_loose_pruning_with_one_threshold_still_prunes(parser):
-    """There is no second one to begin with."""
+def test_loose_pruning_begins_with_the_second_threshold_if_there_is_one(parser):
     pruner = parser.model.pruner
-    pruner.settings = replace(pruner.settings, thresholds=(0.9,))
-    parsers = [parser.with_search(pruning=pruning) for pruning in ("normal", "loose")]
-    assert parsers[0].nbest(WORDS, TAGS, 50) == parsers[1].nbest(WORDS, TAGS, 50)
+
+    def nbest(pruning, *thresholds):
+        pruner.settings = replace(pruner.settings, thresholds=thresholds)
+        return parser.with_search(pruning=pruning).nbest(WORDS, TAGS, 50)
+
+    assert nbest("normal", 0.9) == nbest("loose", 0.9)
+    assert nbest("loose", 0.9, 1e-9) == nbest("normal", 1e-9) != nbest("normal", 0.9)

@@ -8,7 +8,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder, derived_tree
-from spacy_incparse.chart.forest import restored_forest
 from spacy_incparse.chart.forest_builder import ForestBuilder, RuleTables, SpanLimits
 from spacy_incparse.chart.grammar import GLUE
 from spacy_incparse.chart.recurrences import viterbi
@@ -216,13 +215,6 @@ def test_long_sentences(sample_grammar):
     assert (chart.source, chart.forest.n_words) == ("chart", 301)
     _, edges = viterbi(chart.forest, np.zeros(chart.forest.n_edges))
     assert derived_tree(chart.forest, edges, sample_grammar, tags, tags).tags == tuple(tags)
-
-
-def test_forests_have_arrays(sample_forest):
-    other = restored_forest(sample_forest.n_words, *sample_forest.arrays())
-    assert other.n_words == sample_forest.n_words
-    for name in ("node_array", "edge_array", "child_array"):
-        np.testing.assert_array_equal(getattr(other, name)(), getattr(sample_forest, name)())
 
 
 def test_a_word_without_a_tag_and_a_rule_gets_the_most_frequent_tag():
