@@ -21,11 +21,10 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import named_paths
 from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.normalize import TRACE_TAG
 from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, read_forests, read_text, scanned
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.labels import TRACE_TAG, bare_label
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import columns
 from spacy_incparse.workers import run_in_order

@@ -202,7 +202,6 @@ cdef void _skip_between(TextC* at) noexcept nogil:
 # The normalization steps described in treebanks/normalize.py, for whole forests.
 
 DROP_EMPTIES, STRIP_FUNCTIONS, ONE_TOP, MERGE_DOUBLED = 1, 2, 4, 8   # the steps, in their order
-ALL_STEPS = DROP_EMPTIES | STRIP_FUNCTIONS | ONE_TOP | MERGE_DOUBLED
 
 cdef enum:
     IS_TRACE = 1      # the properties of a label
@@ -223,16 +222,21 @@ def normalized(Forest source, int steps=15):
     cdef Forest target = Forest(symbols=source.symbols)
     cdef int32_t top = source.symbols.label(ROOT)
     cdef vector[int32_t] kinds = _kinds(source.symbols.labels)
+    cdef int32_t* symbols = source.nodes.symbols.data()
+    cdef int32_t* sizes = source.nodes.sizes.data()
     cdef DraftC draft
     cdef vector[size_t] kept
-    cdef size_t k
+    cdef size_t k, node
     with nogil:
         for k in range(source.firsts.size() - 1):
-            _start(source, k, &draft)
+            draft.symbols.assign(symbols + source.firsts[k], symbols + source.firsts[k + 1])
+            draft.sizes.assign(sizes + source.firsts[k], sizes + source.firsts[k + 1])
             if steps & 1 and not _drop_empties(&draft, &kinds):
                 continue
             if steps & 2:
-                _strip_functions(&draft, &source.symbols.categories)
+                for node in range(draft.sizes.size()):
+                    if not _is_word(&draft, node):
+                        draft.symbols[node] = source.symbols.categories[draft.symbols[node] >> 1]
             if steps & 4:
                 _one_top(&draft, &kinds, top)
             if steps & 8:
@@ -261,17 +265,6 @@ cdef inline bint _is_phrase(const DraftC* draft, size_t k) noexcept nogil:
     return not _is_word(draft, k) and not _is_word(draft, k + 1)
 
 
-cdef inline int32_t _kind_of(const DraftC* draft, const vector[int32_t]* kinds, size_t k) noexcept nogil:
-    return kinds[0][draft.symbols[k] >> 1]
-
-
-cdef void _start(Forest source, size_t number, DraftC* draft) noexcept nogil:
-    cdef int32_t* symbols = source.nodes.symbols.data()
-    cdef int32_t* sizes = source.nodes.sizes.data()
-    draft.symbols.assign(symbols + source.firsts[number], symbols + source.firsts[number + 1])
-    draft.sizes.assign(sizes + source.firsts[number], sizes + source.firsts[number + 1])
-
-
 cdef bint _drop_empties(DraftC* draft, const vector[int32_t]* kinds) noexcept nogil:
     """Drop traces and the phrases that have no other words; return whether anything is left."""
     cdef size_t k
@@ -279,7 +272,7 @@ cdef bint _drop_empties(DraftC* draft, const vector[int32_t]* kinds) noexcept no
     draft.n_kept.clear()             # kept words before each node
     for k in range(draft.sizes.size()):
         draft.n_kept.push_back(n_words)
-        n_words += _is_word(draft, k) and not _kind_of(draft, kinds, k - 1) & IS_TRACE
+        n_words += _is_word(draft, k) and not kinds[0][draft.symbols[k - 1] >> 1] & IS_TRACE
     draft.n_kept.push_back(n_words)
     draft.is_kept.clear()
     for k in range(draft.sizes.size()):
@@ -288,26 +281,19 @@ cdef bint _drop_empties(DraftC* draft, const vector[int32_t]* kinds) noexcept no
     return n_words > 0
 
 
-cdef void _strip_functions(DraftC* draft, const vector[int32_t]* categories) noexcept nogil:
-    cdef size_t k
-    for k in range(draft.sizes.size()):
-        if not _is_word(draft, k):
-            draft.symbols[k] = categories[0][draft.symbols[k] >> 1]
-
-
 cdef void _one_top(DraftC* draft, const vector[int32_t]* kinds, int32_t top) noexcept nogil:
     """Drop the wrappers above the first branching, and below it the phrases without a label or labeled TOP."""
     cdef size_t n_wrappers = 0, n = draft.sizes.size(), k
     cdef bint is_kept
     while (
-        _kind_of(draft, kinds, n_wrappers) & IS_WRAPPER
+        kinds[0][draft.symbols[n_wrappers] >> 1] & IS_WRAPPER
         and _is_phrase(draft, n_wrappers)
         and n_wrappers + draft.sizes[n_wrappers] == n
     ):
         n_wrappers += 1
     draft.is_kept.clear()
     for k in range(n):
-        is_kept = not _is_phrase(draft, k) or not _kind_of(draft, kinds, k) & IS_TOP
+        is_kept = not _is_phrase(draft, k) or not kinds[0][draft.symbols[k] >> 1] & IS_TOP
         is_kept = is_kept and k >= n_wrappers
         draft.is_kept.push_back(is_kept)
     _compress(draft)

@@ -1,7 +1,7 @@
 """Normalization: the steps from a published tree to one that is parsed and scored.
 
 Each step takes a tree and returns a new one, or None if nothing is left of it. The steps of this module are compiled
-(forest_normalizing.pyx) and can be mixed with any other functions on trees.
+(bracket_scanner.pyx) and can be mixed with any other functions on trees.
 """
 
 from __future__ import annotations
@@ -9,32 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from spacy_incparse.treebanks.bracket_scanner import (
-    ALL_STEPS,
-    DROP_EMPTIES,
-    MERGE_DOUBLED,
-    ONE_TOP,
-    STRIP_FUNCTIONS,
-    normalized,
-)
+from spacy_incparse.treebanks.bracket_scanner import DROP_EMPTIES, MERGE_DOUBLED, ONE_TOP, STRIP_FUNCTIONS, normalized
 from spacy_incparse.trees.forest import Forest
-from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label, function_tags
+from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
-
-__all__ = [
-    "ROOT",
-    "STANDARD",
-    "TRACE_TAG",
-    "WITH_FUNCTIONS",
-    "WRAPPERS",
-    "Step",
-    "drop_empties",
-    "drop_indices",
-    "merge_doubled",
-    "normalize",
-    "one_top",
-    "strip_functions",
-]
 
 Step = Callable[[Tree], "Tree | None"]
 
@@ -42,7 +20,7 @@ Step = Callable[[Tree], "Tree | None"]
 def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
     """Apply the steps, by default STANDARD, in order; return None if nothing is left, as for a tree of traces only."""
     if steps is None:
-        return _apply(tree, ALL_STEPS)
+        return _apply(tree)
     result: Tree | None = tree
     for step in steps:
         if result is None:
@@ -63,7 +41,7 @@ def strip_functions(tree: Tree) -> Tree:
 
 def drop_indices(tree: Tree) -> Tree:
     """Remove co-indices and gap indices from all labels, but keep function tags: NP-SBJ-1 becomes NP-SBJ."""
-    return tree.map_labels(_without_index, tags=False)
+    return tree.map_labels(lambda label: "-".join(filter(None, (bare_label(label), function_tags(label)))), tags=False)
 
 
 def one_top(tree: Tree) -> Tree:
@@ -83,10 +61,6 @@ STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doub
 WITH_FUNCTIONS: tuple[Step, ...] = (drop_empties, drop_indices, one_top, merge_doubled)
 
 
-def _without_index(label: str) -> str:
-    return "-".join(filter(None, (bare_label(label), function_tags(label))))
-
-
-def _apply(tree: Tree, steps: int) -> Tree | None:
-    forest = normalized(Forest([tree]), steps)
+def _apply(tree: Tree, *steps: int) -> Tree | None:
+    forest = normalized(Forest([tree]), *steps)
     return forest.tree(0) if len(forest) else None

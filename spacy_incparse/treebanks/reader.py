@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import gunzip, most_unpacked, named_paths, unix_lines
-from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
+from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.treebanks.normalize import Step, normalize
 from spacy_incparse.trees.brackets import (
@@ -30,8 +30,6 @@ from spacy_incparse.trees.brackets import (
 )
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.tree import Tree
-
-__all__ = ["SkipLog", "parse_bracketed", "read_numbered_trees", "read_treebank", "read_trees"]
 
 Check = Callable[[Tree], "str | None"]
 
@@ -52,7 +50,12 @@ def read_treebank(
     trees: list[Tree] = []
     for path in treebank_files(paths):
         text = read_text(path)
-        found = _scanned_treebank(text, path, steps) if tags else None
+        forest = scanned(text, path, Symbols()) if tags else None
+        found: list[Tree] | None = None
+        if forest is not None and steps is None:
+            found = list(normalized_forest(forest))
+        elif forest is not None:
+            found = [tree for raw in forest if (tree := normalize(raw, steps)) is not None]
         if found is None or (check and any(map(check, found))):
             found = list(_checked_trees(text, path, skip_bad, steps, check, tags))
         trees += found
@@ -87,16 +90,6 @@ def read_numbered_trees(
     n_before = log.n_trees
     for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad, tags=tags), start=1):
         yield number + log.n_trees - n_before, tree
-
-
-def _scanned_treebank(text: str, path: Path, steps: Sequence[Step] | None) -> list[Tree] | None:
-    """Return the normalized trees of a file without mistakes; None for any other file."""
-    forest = scanned(text, path, Symbols())
-    if forest is None:
-        return None
-    if steps is None:
-        return list(normalized(forest))
-    return [tree for raw in forest if (tree := normalize(raw, steps)) is not None]
 
 
 def _checked_trees(
@@ -199,8 +192,14 @@ def read_forests(
     for path in files:
         text = read_text(path)
         forest = scanned(text, path, symbols, reader) if tags else None
-        if forest is None:
-            forest = _read_slowly(text, path, symbols, skip_bad, tags)
+        if forest is None:  # the other parser has a message for each mistake and can skip malformed trees
+            forest, places = Forest(symbols=symbols), []
+            log = SkipLog() if skip_bad is None else skip_bad
+            n_before = log.n_trees
+            for number, (tree, _) in enumerate(trees_of_file(text, path, skip_bad=skip_bad, tags=tags)):
+                forest.add(tree)
+                places.append(number + log.n_trees - n_before)
+            forest.places = places
         yield path, normalized_forest(forest) if normalized else forest
 
 
@@ -221,18 +220,6 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
     return forest
 
 
-def _read_slowly(text: str, path: Path, symbols: Symbols, skip_bad: SkipLog | None, tags: bool) -> Forest:
-    """Read with the parser that has a message for each mistake and can skip malformed trees."""
-    forest, places = Forest(symbols=symbols), []
-    log = SkipLog() if skip_bad is None else skip_bad
-    n_before = log.n_trees
-    for number, (tree, _) in enumerate(trees_of_file(text, path, skip_bad=skip_bad, tags=tags)):
-        forest.add(tree)
-        places.append(number + log.n_trees - n_before)
-    forest.places = places
-    return forest
-
-
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
 LOOKED_FOR = f"{' '.join(SUFFIXES)}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -247,7 +234,13 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
         raise IncparseError("no treebank file is given")
-    return [file for path in given for file in _expand(path)]
+    found: list[Path] = []
+    for path in given:
+        files = expanded(named_paths(path), files_in)
+        if not files:
+            raise IncparseError(f"{path}: no treebank file found; looked for {LOOKED_FOR}")
+        found += files
+    return found
 
 
 def read_text(path: Path) -> str:
@@ -258,8 +251,12 @@ def read_text(path: Path) -> str:
     """
     try:
         data = path.read_bytes()
-        if data.startswith(GZIP_MAGIC):
-            data = _unzipped(path, data)
+        if data.startswith(GZIP_MAGIC):  # a small file can claim gigabytes
+            packed, most = len(data), most_unpacked(len(data))
+            data = gunzip(data, most)
+            if len(data) > most:
+                what = f"{packed:,} gzipped bytes hold more than {most:,}, as no text does"
+                raise TreebankError(path, 1, 1, f"{what}: if it is right, unpack it first")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
     except OSError as error:
@@ -267,18 +264,12 @@ def read_text(path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _encoding_error(path, data, error) from None
+        before = data[: error.start].decode("utf-8", errors="replace")
+        what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
+        if path.suffix == ".spacy":
+            what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
+        raise TreebankError(path, *Places(before).line_and_column(len(before)), what) from None
     return unix_lines(text)
-
-
-def _unzipped(path: Path, data: bytes) -> bytes:
-    """Unpack a gzipped file, but not one that grows as no text does: a small file can claim gigabytes."""
-    most = most_unpacked(len(data))
-    text = gunzip(data, most)
-    if len(text) > most:
-        what = f"{len(data):,} gzipped bytes hold more than {most:,}, as no text does: if it is right, unpack it first"
-        raise TreebankError(path, 1, 1, what)
-    return text
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -292,26 +283,11 @@ def expanded(named: Sequence[Path], files_in_folder: Callable[[Path], list[Path]
     return list(dict.fromkeys(files))
 
 
-def _expand(path: Path | str) -> list[Path]:
-    files = expanded(named_paths(path), files_in)
-    if not files:
-        raise IncparseError(f"{path}: no treebank file found; looked for {LOOKED_FOR}")
-    return files
-
-
 def _is_treebank_file(path: Path) -> bool:
     name = path.name.lower()
     if name.startswith((".", "readme", "license", "licence")) or not path.is_file():
         return False
     return name.removesuffix(".gz").endswith(SUFFIXES)
-
-
-def _encoding_error(path: Path, data: bytes, error: UnicodeDecodeError) -> TreebankError:
-    before = data[: error.start].decode("utf-8", errors="replace")
-    what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
-    if path.suffix == ".spacy":
-        what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
-    return TreebankError(path, *Places(before).line_and_column(len(before)), what)
 
 
 _BEGINNING = 5_000  # number of characters that are checked for the format
