@@ -13,7 +13,7 @@ _QUICK = {
     "documents": "doc_tree gold_trees tree_json tree_storage constituent_matcher",
     "evaluation": "evalb_params evalb_scoring significance list_counts",
     "generative": "count_storage given_trees",
-    "incremental": "derivation grammar_labels int_vector left_corner_moves",
+    "incremental": "config grammar moves",
     "linear": "fields lexicon templates weights",
     "neural": "bracket_chart phrase_shares span_losses",
     "papers": "pcfg candidate_cache",

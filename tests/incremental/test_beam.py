@@ -35,7 +35,7 @@ def searches(draw):
 
 
 @pytest.mark.parametrize("features", FEATURE_SETS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, search=searches())
 def test_same_parses_as_the_slow_twin(features, data, treebank, search):
     engines = Engines(treebank, features=FEATURE_SETS[features], **search)
@@ -55,7 +55,7 @@ def lattices(draw, treebank, n_tags):
 
 
 @pytest.mark.parametrize("features", ["every field", "accurate"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, search=searches())
 def test_same_parses_under_several_tags_a_word(features, data, treebank, search):
     engines = Engines(treebank, features=FEATURE_SETS[features], **search)
@@ -74,13 +74,8 @@ DENSE = st.lists(
 @given(data=st.data(), treebank=DENSE, outcome_filter_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
 def test_same_parses_where_much_is_ambiguous(features, data, treebank, outcome_filter_min_count, seed):
     """What hypotheses have in common is computed once: a context's key has to hold all that any feature reads."""
-    engines = Engines(
-        treebank,
-        features=FEATURE_SETS[features],
-        beam_size=16,
-        outcome_filter_min_count=outcome_filter_min_count,
-        seed=seed,
-    )
+    search = {"beam_size": 16, "outcome_filter_min_count": outcome_filter_min_count, "seed": seed}
+    engines = Engines(treebank, features=FEATURE_SETS[features], **search)
     known = sorted({tag for tree in treebank for tag in tree.tags})
     tags = data.draw(st.lists(st.sampled_from(known), min_size=6, max_size=8))
     words = data.draw(st.permutations(["otter", "and", ",", "the", "the", "cat", "dog", "?"]))[: len(tags)]
@@ -124,7 +119,7 @@ def test_contexts_that_differ_in_one_thing(text):
         assert (found, 0) == engines.slow_parse(words, tags, 99)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(treebank=TREEBANKS, search=searches(), k=st.integers(1, 5))
 def test_k_best_are_the_first_of_all(treebank, search, k):
     engines = Engines(treebank, features="paper", **search)
@@ -135,71 +130,21 @@ def test_k_best_are_the_first_of_all(treebank, search, k):
     assert len({moves for _, moves in best}) == len(best) <= search["beam_size"]
 
 
-AMBIGUOUS = """
-(TOP (S (NP (NN Ann)) (VP (VBD saw) (NP (NP (NN Bo)) (PP (IN in) (NP (NN town)))))))
-(TOP (S (NP (NN Ann)) (VP (VBD saw) (NP (NN Bo)) (PP (IN in) (NP (NN town))))))
-(TOP (S (NP (NN Ann) (NN Lee)) (VP (VBD ran)))) (TOP (NP (NN Bo))) (TOP (NP (NN Bo) (NN Lee)))
-"""
-WORDS, TAGS = "Ann saw Bo in town".split(), "NN VBD NN IN NN".split()
-
-
-def ambiguous(**settings):
-    return Engines(list(parse_bracketed(AMBIGUOUS)), features="paper", **settings)
-
-
-def test_an_endless_beam_finds_all_analyses():
-    engines = ambiguous(beam_size=10_000, largest=0)
-    analyses, n_relaxed = engines.fast_parse(WORDS, TAGS, 10_000)
-    assert n_relaxed == 0
-    assert len(analyses) == len({moves for _, moves in analyses}) > 1
-    nonterminals = engines.model.grammar.nonterminals
-    for tree in list(parse_bracketed(AMBIGUOUS))[:2]:
-        assert tuple(engines.gold(tree)) in {moves for _, moves in analyses}, nonterminals
-
-
-def test_gamma_widens_the_beam_up_to_its_size():
-    n_kept = [
-        len(ambiguous(beam_size=1000, gamma=gamma, largest=5, seed=3).fast_parse(WORDS, TAGS, 1000)[0])
-        for gamma in (0.0, 10.0, 1000.0, 1e6, None)
-    ]
-    assert n_kept == sorted(n_kept)
-    assert n_kept[0] < n_kept[-1]
-
-
 def test_a_beam_without_candidates_is_done_again_without_triples():
-    engines = ambiguous(beam_size=8)
+    trees = list(parse_bracketed("(TOP (S (NP (NN Ann)) (VP (VBD saw) (PP (IN in) (NP (NN town))))))"))
+    engines = Engines(trees, features="paper", beam_size=8)
     words, tags = ["in", "in", "Bo"], ["IN", "IN", "NN"]  # no tree starts with IN
-    (_, *_), n_relaxed = engines.fast_parse(words, tags, 1)
-    assert n_relaxed >= 1
+    assert engines.fast_parse(words, tags, 1)[1] >= 1
     assert engines.fast_parse(words, tags, 9) == engines.slow_parse(words, tags, 9)
-    assert engines.fast_parse(WORDS, TAGS, 1)[1] == 0
-
-
-def test_seen_lists_exclude_what_training_does_not_have():
-    text = AMBIGUOUS + "(TOP (S (NP (NN Ann)) (NP (JJ last) (NN week)) (VP (VBD ran))))"
-    n_analyses = {}
-    for min_count in (0, 1, 2, 3):
-        engines = Engines(
-            list(parse_bracketed(text)), features="paper", beam_size=99, outcome_filter_min_count=min_count
-        )
-        found, n_relaxed = engines.fast_parse(["Ann", "Lee", "ran"], ["NN", "NN", "VBD"], 99)
-        assert n_relaxed == 0
-        n_analyses[min_count] = len(found)
-    # A noun phrase of one noun never ended before another noun: seen twice, in "Ann Lee" and "Bo Lee".
-    assert n_analyses == {0: 2, 1: 1, 2: 1, 3: 2}
+    assert engines.fast_parse(trees[0].words, trees[0].tags, 1)[1] == 0
 
 
 @pytest.mark.parametrize(("share", "n_analyses", "is_relaxed"), [(0.0, 2, False), (0.25, 2, False), (0.26, 1, False)])
 def test_a_small_share_counts_as_unseen(share, n_analyses, is_relaxed):
     """S was three times NP first, and once X: at a quarter X is still seen."""
     text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))"
-    engines = Engines(
-        list(parse_bracketed(text)),
-        features="paper",
-        beam_size=99,
-        outcome_filter_min_count=4,
-        outcome_filter_min_share=share,
-    )
+    search = {"beam_size": 99, "outcome_filter_min_count": 4, "outcome_filter_min_share": share}
+    engines = Engines(list(parse_bracketed(text)), features="paper", **search)
     for parse in (engines.fast_parse, engines.slow_parse):
         found, n_relaxed = parse(["Bo", "ran"], ["NN", "VBD"], 99)
         assert (len(found), n_relaxed > 0) == (n_analyses, is_relaxed)
@@ -208,41 +153,10 @@ def test_a_small_share_counts_as_unseen(share, n_analyses, is_relaxed):
 def test_relaxed_words_take_no_notice_of_seen_lists():
     """Nothing ever followed IN, so the second word is done again: then with the rare X inside a chain as well."""
     text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))" + "(TOP (IN in))"
-    engines = Engines(
-        list(parse_bracketed(text)),
-        features="paper",
-        beam_size=99,
-        outcome_filter_min_count=4,
-        outcome_filter_min_share=0.5,
-    )
+    search = {"beam_size": 99, "outcome_filter_min_count": 4, "outcome_filter_min_share": 0.5}
+    engines = Engines(list(parse_bracketed(text)), features="paper", **search)
     found, n_relaxed = engines.fast_parse(["in", "Bo"], ["IN", "NN"], 99)
     names = engines.model.grammar.nonterminals
     assert n_relaxed >= 1
     assert {tuple(names[label] for label in moves[1][1]) for _, moves in found} == {("S", "NP"), ("S", "X"), ()}
     assert (found, n_relaxed) == engines.slow_parse(["in", "Bo"], ["IN", "NN"], 99)
-
-
-def test_ties_go_to_fewer_closings_and_frequent_chains():
-    text = "(TOP (S (NN Bo)))" * 2 + "(TOP (NP (NN Bo)))" * 3 + "(TOP (NP (NP (NN Bo) (NN Lee)) (NP (NN Bo))))"
-    engines = Engines(list(parse_bracketed(text)), features="paper", beam_size=99, largest=0)
-    names = engines.model.grammar.nonterminals
-    (*analyses,), _ = engines.fast_parse(["Bo"], ["NN"], 99)
-    assert [[names[label] for label in chain] for _, ((_, chain),) in analyses] == [["NP"], ["S"]]
-    (*analyses,), _ = engines.fast_parse(["Bo", "Bo", "Bo"], ["NN"] * 3, 99)
-    order = list(engines.model.grammar.chains[0])  # all that the grammar has for NN, by falling frequency
-    keys = [[(n_closings, order.index(chain)) for n_closings, chain in moves] for _, moves in analyses]
-    assert len(keys) > 3
-    assert keys == sorted(keys)
-
-
-def test_moves_number_leaves_by_tag_and_frequency():
-    engines = ambiguous()
-    grammar, leaves = engines.model.grammar, engines.moves.leaves
-    expected = []
-    for tag, chains in enumerate(grammar.chains):
-        expected += [(tag, chain) for chain in [*chains, *([] if () in chains else [()])]]
-    assert list(leaves) == expected
-    assert engines.moves.leaf_numbers == {leaf: k for k, leaf in enumerate(expected)}
-    assert engines.moves.longest_chain == max(len(chain) for _, chain in expected)
-    n_symbols = 2 + len(grammar.nonterminals) + len(grammar.tags)
-    assert engines.moves.n_columns == n_symbols  # as there are fewer chains per tag

@@ -9,7 +9,7 @@ from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.constraints import satisfies
-from tests.reference.engine import learner_of, random_weights
+from tests.reference.engine import learner_of, random_weights, teach
 from tests.strategies import normalised_trees
 
 ALL = 100_000
@@ -45,7 +45,7 @@ def satisfies_all(tree, wanted):
     return all(satisfies(tree.spans(), constraint) for constraint in wanted)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
 def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcome_filter_min_count):
     parser = random_parser(treebank, seed, outcome_filter_min_count=outcome_filter_min_count)
@@ -62,7 +62,7 @@ def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcom
         assert satisfies_all(parse.tree, met)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 3, 20)))
 def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, seed, beam_size):
     """Its chains are known; where triples would be in the way, words are relaxed."""
@@ -84,7 +84,7 @@ def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, see
     assert set(parser.parse(tree.words, tree.tags, whole).tree.spans()) >= set(tree.spans())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 5, 100)))
 def test_a_forbidden_bracket_of_the_best_tree_is_gone(data, treebank, seed, beam_size):
     parser = random_parser(treebank, seed, beam_size=beam_size)
@@ -107,9 +107,7 @@ def small():
         (TOP (S (NP (DT the) (NN cat)) (VP (VBD slept) (S (VP (VBD saw))))))"""
     trees = list(parse_bracketed(treebank))
     learner = learner_of(trees, features="paper")
-    for _ in range(5):
-        for tree in trees:
-            learner.update(tree.words, tree.tags, tree)
+    teach(learner, trees, 5)
     return learner.parser()
 
 

@@ -46,7 +46,7 @@ def test_a_lead_below_a_fractional_margin_is_too_small():
 
 
 @pytest.mark.parametrize("update", ["early", "max_violation", "full"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     treebank=TREEBANKS,
     beam_size=st.integers(1, 5),
@@ -69,9 +69,9 @@ def test_learning_as_the_slow_twin(update, treebank, features, **search):
     assert [averaged[k] for k in range(len(averaged))] == expected
 
 
-def gold_and_candidates(learners, tree, n_candidates=100):
+def gold_and_candidates(learners, tree):
     """What one step of learning says, and the length of the prefixes that it compared."""
-    updated, candidates, complete = learners.fast_learn(tree, n_candidates)
+    updated, candidates, complete = learners.fast_learn(tree, 100)
     (length,) = {len(closings) for closings, _ in candidates} or {None}
     return updated, length, complete
 
@@ -94,57 +94,6 @@ def test_early_update_stops_where_gold_falls_out():
     assert (updated, length, complete) in [(True, 3, True), (False, None, False)]
 
 
-def test_early_update_learns_the_lost_word_first():
-    """Gold falls out at a later word each time, until it stays."""
-    learners = Learners(TREES, beam_size=1)
-    lengths = []
-    while (step := gold_and_candidates(learners, TREES[0]))[0]:
-        lengths.append(3.5 if step[2] else step[1])
-    assert 1 in lengths
-    assert len(lengths) < 20
-    assert not learners.fast_learn(TREES[0])[0]
-
-
-def test_full_update_compares_whole_parses():
-    assert gold_and_candidates(Learners(TREES, beam_size=1, update="full"), TREES[0]) == (True, 3, True)
-
-
-def test_max_violation_begins_with_a_lead_of_0():
-    learners = Learners(TREES, beam_size=1, update="max_violation")
-    assert set(table(learners)) == {0}
-    updated, length, complete = gold_and_candidates(learners, TREES[0])
-    assert (updated, length, complete) == (True, 1, False)  # all leads are 0: the first of them
-    assert {-1, 1} <= set(table(learners))
-
-
-@pytest.mark.parametrize("update", ["early", "max_violation", "full"])
-@pytest.mark.parametrize("beam_size", [1, 100])
-def test_a_chain_that_the_grammar_lacks_ends_what_is_learnt(update, beam_size):
-    text = "(TOP (FRAG (NN Ann) (VBD saw) (VP (NP (NN Bo)) (NN by))))" + "(TOP (S (NN Ann) (VBD saw) (NN Bo)))" * 2
-    trees = [*parse_bracketed(text), *TREES, *TREES]
-    learners = Learners(trees, update=update, beam_size=beam_size, chain_min_count=2)
-    assert [chain is None for _, chain in learners.gold(trees[0])] == [False, False, True, False]
-    n_steps = 0
-    while (step := gold_and_candidates(learners, trees[0]))[0]:
-        _, length, complete = step
-        assert length <= 2
-        assert not complete
-        if update == "full":
-            assert length == 2
-        n_steps += 1
-    assert 1 <= n_steps < 20
-
-
-def test_an_unknown_first_chain_teaches_nothing():
-    text = "(TOP (X (Y (NN Ann)) (NN Bo)))" + "(TOP (S (NN Ann)))" * 2
-    trees = list(parse_bracketed(text))
-    learners = Learners(trees, chain_min_count=2, triple_min_count=1)
-    assert learners.gold(trees[0])[0][1] is None
-    assert not learners.fast_learn(trees[0])[0]
-    assert set(table(learners)) == {0}
-    assert learners.weights.n_steps == 2  # it counts for the average all the same
-
-
 def test_weights_stay_within_their_limit():
     """A weight that would get beyond the limit stays where it is, and its average with it."""
     learners = Learners(TREES, beam_size=1, update="full")
@@ -154,21 +103,3 @@ def test_weights_stay_within_their_limit():
     assert learners.fast_learn(TREES[0])[0] or learners.fast_learn(TREES[1])[0]
     assert max(table(learners)) == 32_000 > min(table(learners))
     assert max(learners.weights.averaged()[k] for k in range(n)) == 32_000
-
-
-def test_a_margin_goes_on_until_gold_leads_by_it():
-    plain, wide = Learners(TREES, beam_size=100), Learners(TREES, beam_size=100, margin=5000)
-    n_updates = [sum(learners.fast_learn(TREES[0])[0] for _ in range(50)) for learners in (plain, wide)]
-    assert n_updates[0] < n_updates[1] < 50
-    results, _ = wide.perceptron.beam.parse(wide.model.sentence(TREES[0].words, TREES[0].tags), 2)
-    assert results[0][0] - results[1][0] >= 5000
-
-
-def test_steps_get_smaller():
-    learners = Learners(TREES, beam_size=1, step_decay=3)
-    learners.fast_learn(TREES[0])
-    assert set(map(abs, table(learners))) <= {0, 64, 128}
-    for _ in range(4):
-        learners.fast_learn(TREES[1])
-        learners.fast_learn(TREES[0])
-    assert any(value % 64 for value in table(learners))  # 64 / sqrt(1 + 3) = 32 for the second change, and so on

@@ -6,7 +6,7 @@ from spacy_incparse.incremental.grammar import retag
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
-from tests.reference.engine import FEATURE_SETS, Engines, learner_of, random_weights
+from tests.reference.engine import FEATURE_SETS, Engines, learner_of, random_weights, teach
 from tests.strategies import normalised_trees
 
 ALL = 100_000
@@ -22,7 +22,7 @@ def random_parser(trees, seed, features="paper", **settings):
 
 
 @pytest.mark.parametrize("features", ["paper", "every field", "accurate"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
 def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, seed, outcome_filter_min_count):
     parser = random_parser(treebank, seed, FEATURE_SETS[features], outcome_filter_min_count=outcome_filter_min_count)
@@ -36,7 +36,7 @@ def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, s
                 assert sum(move.score for move in scored.moves) == pytest.approx(parse.score, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     data=st.data(),
     treebank=TREEBANKS,
@@ -59,7 +59,7 @@ def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
         raise AssertionError(f"the search was relaxed, though the grammar derives {tree}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000))
 def test_relaxed_trees_are_scored_by_their_features(data, treebank, seed):
     engines = Engines(treebank, features="rich", seed=seed, largest=20)
@@ -92,9 +92,7 @@ def parser():
         (TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))) (. .)))""")
     )
     learner = learner_of(trees, features="paper", outcome_filter_min_count=1, known_min_count=1)
-    for _ in range(3):
-        for tree in trees:
-            learner.update(tree.words, tree.tags, tree)
+    teach(learner, trees, 3)
     return learner.parser()
 
 

@@ -72,6 +72,13 @@ def learner_of(trees, *, generative_folds=hybrid.N_FOLDS, **settings):
     return reuse_hypotheses(learner, config) if "cache_size" in settings else learner
 
 
+def teach(learner, trees, n_passes=1, tags=None):
+    """Let each model of a learner learn from trees, sentence by sentence; return the numbers of updates by pass."""
+    rows = tags or [tree.tags for tree in trees]
+    examples = [learner.encode(tree.words, row, tree) for tree, row in zip(trees, rows, strict=True)]
+    return [sum(learner.learn(one, k) for one in examples for k in range(learner.n_models)) for _ in range(n_passes)]
+
+
 def clusters_of(trees):
     """Two words of three in some cluster, whose paths may have the first bits in common."""
     words = sorted({word for tree in trees for word in tree.words})

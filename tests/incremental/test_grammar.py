@@ -1,8 +1,7 @@
 import json
-from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.incremental.grammar import (
@@ -12,11 +11,13 @@ from spacy_incparse.incremental.grammar import (
     STOP,
     UNKNOWN,
     Grammar,
+    Labels,
     derivation,
     tree_decisions,
 )
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
+from tests.reference.left_corner_moves import build_tree
 from tests.strategies import deep_tree, normalised_trees
 
 
@@ -79,16 +80,6 @@ def test_contexts_of_a_derivation():
     assert grammar.contexts[ids["TOP"], ids["S"], END] == {STOP: 2}
 
 
-def test_outcomes_stand_most_frequent_first():
-    grammar = Grammar.from_trees(trees("(TOP (NP (NN ink)))" + "(TOP (S (NN ink)))" * 3 + "(TOP (FRAG (NN ink)))"))
-    outcomes = grammar.contexts[grammar.labels.nonterminal_ids["TOP"], NO_SIBLING, 0]
-    assert [(grammar.nonterminals[label], count) for label, count in outcomes.items()] == [
-        ("S", 3),
-        ("FRAG", 1),
-        ("NP", 1),
-    ]
-
-
 def test_rare_long_chains_are_dropped_and_short_ones_kept():
     text = "(TOP (S (NP (NN Rain))))" + "(TOP (FRAG (NN Rain)))" + "(TOP (S (VP (VB Go))))" * 2
     grammar = Grammar.from_trees(trees(text), chain_min_count=2)
@@ -105,44 +96,31 @@ def test_rare_triples_are_dropped():
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("text", "missing"),
     [
-        ("(TOP (S (NP (DT A) (NN frog)) (VP (VBD fell) (ADVP (RB hard)))))", ""),
-        ("(TOP (NP (DT A) (NN frog)))", "chain"),
-        ("(TOP (S (NP (JJ Wet) (NN frog)) (VP (VBD sang))))", "chain"),  # a tag that training does not have
-        ("(TOP (S (NP (NN Rain) (NN frog)) (VP (VBD sang))))", "triple"),
-        ("(TOP (S (NP (NN Rain))))", "triple"),  # S may not end after NP
-        ("(TOP (ADVP (RB hard)))", "triple"),  # the chain is known, but not as a start
+        ("(TOP (S (NP (DT A) (NN frog)) (VP (VBD fell) (ADVP (RB hard)))))", (False, False)),
+        ("(TOP (NP (DT A) (NN frog)))", (True, True)),
+        ("(TOP (S (NP (JJ Wet) (NN frog)) (VP (VBD sang))))", (True, True)),  # a tag that training does not have
+        ("(TOP (S (NP (NN Rain) (NN frog)) (VP (VBD sang))))", (False, True)),
+        ("(TOP (S (NP (NN Rain))))", (False, True)),  # S may not end after NP
+        ("(TOP (ADVP (RB hard)))", (False, True)),  # the chain is known, but not as a start
+        ("(TOP (S (NP (NN Rain) (QP (CD six)))))", (True, True)),
     ],
 )
-def test_what_a_tree_needs_and_the_grammar_lacks(text, answer):
-    missing_chain, missing_triple = Grammar.from_trees(trees(TWO)).missing(*trees(text))
-    assert ("chain" if missing_chain else "triple" if missing_triple else "") == answer
+def test_what_a_tree_needs_and_the_grammar_lacks(text, missing):
+    assert Grammar.from_trees(trees(TWO)).missing(*trees(text)) == missing
 
 
-def test_a_sentence_may_miss_both():
-    grammar = Grammar.from_trees(trees(TWO))
-    assert grammar.missing(*trees("(TOP (S (NP (NN Rain) (QP (CD six)))))")) == (True, True)
-
-
-@given(st.lists(normalised_trees(), min_size=1, max_size=5))
-def test_a_grammar_derives_its_own_trees(plain):
+@settings(max_examples=50, deadline=None)
+@given(st.lists(normalised_trees(), min_size=1, max_size=5), st.integers(1, 2), st.integers(1, 2))
+def test_a_grammar_derives_its_own_trees_and_is_stored(plain, chain_min_count, triple_min_count):
     transformed = [transform(tree) for tree in plain]
     grammar = Grammar.from_trees(transformed)
     assert {grammar.missing(tree) for tree in transformed} == {(False, False)}
-
-
-@given(normalised_trees())
-def test_decisions_are_those_of_the_derivation(plain):
-    tree = transform(plain)
-    labels = Grammar.from_trees([tree]).labels
-    decisions = tree_decisions(tree, labels)
-    outcomes = Counter("nonterminal" if outcome >= 0 else outcome for *_, outcome in decisions)
-    n_phrases = len(tree.spans())
-    assert outcomes == Counter({"nonterminal": n_phrases - 1, STOP: n_phrases, SHIFT: len(tree.words)})
-    first = [(parent, outcome) for parent, sibling, _, outcome in decisions if sibling == NO_SIBLING]
-    assert len(first) == n_phrases  # every phrase has one first child
-    assert sum(len(move.chain) for move in derivation(tree)) == n_phrases - 1
+    cut = Grammar.from_trees(transformed, chain_min_count=chain_min_count, triple_min_count=triple_min_count)
+    again = Grammar.from_dict(json.loads(json.dumps(cut.to_dict())))
+    assert again == cut
+    assert again.to_dict() == cut.to_dict() == Grammar.from_dict(again.to_dict()).to_dict()
 
 
 def test_unknown_labels_are_marked():
@@ -158,22 +136,38 @@ def test_unknown_labels_are_marked():
     ]
 
 
-@given(st.lists(normalised_trees(), min_size=1, max_size=3), st.integers(1, 2), st.integers(1, 2))
-def test_storage(plain, chain_min_count, triple_min_count):
-    grammar = Grammar.from_trees(
-        map(transform, plain), chain_min_count=chain_min_count, triple_min_count=triple_min_count
-    )
-    again = Grammar.from_dict(json.loads(json.dumps(grammar.to_dict())))
-    assert again == grammar
-    assert again.to_dict() == grammar.to_dict()  # dictionary order included
-
-
 def test_the_order_of_the_trees_does_not_matter():
     transformed = trees(TWO)
     one, other = Grammar.from_trees(transformed), Grammar.from_trees(reversed(transformed))
     assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
 
 
+def test_a_tag_and_a_phrase_of_the_same_name_are_different_symbols():
+    labels = Labels.from_trees(parse_bracketed("(TOP (S (X (X oh)) (VP (VB go)) (NP (NN home)))) (TOP (NP (NN rain)))"))
+    assert (labels.nonterminals, labels.tags) == (("NP", "TOP", "S", "VP", "X"), ("NN", "VB", "X"))
+    phrase, tag = labels.nonterminal_ids["X"], labels.tag_symbol(labels.tag_ids["X"])
+    assert phrase != tag
+    assert labels.name(phrase) == labels.name(tag) == "X"
+
+
+def test_moves_of_a_sentence():
+    tree = next(parse_bracketed("(TOP (S (NP (NN Rain)) (VP (MD may) (VP (VB fall) (RB soon))) (. .)))"))
+    assert derivation(tree) == [(0, ("S", "NP")), (1, ("VP",)), (0, ("VP",)), (0, ()), (2, ())]
+    phrase = tree[0][1]  # a part of a tree has moves of its own
+    assert build_tree(derivation(phrase), phrase.words, phrase.tags, root_label="VP") == phrase
+    with pytest.raises(ValueError, match="'Rain' alone"):
+        derivation(tree[0][0][0])
+
+
+@given(normalised_trees())
+def test_moves_build_the_tree_again(plain):
+    tree = transform(plain)
+    moves = derivation(tree)
+    assert len(moves) == len(tree.words)
+    assert build_tree(moves, tree.words, tree.tags) == tree
+
+
 def test_depth_5000():
     tree = transform(deep_tree(5000))
     assert Grammar.from_trees([tree]).missing(tree) == (False, False)
+    assert build_tree(derivation(tree), tree.words, tree.tags) == tree
