@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
@@ -22,6 +22,7 @@ def place(trees, text):
     return placed
 
 
+@settings(max_examples=40)
 @given(st.lists(tree_pairs(gold_tags=(*TAGS, "-NONE-")), max_size=4), st.integers(0, 2))
 def test_equal_tokens_and_sentences_give_the_default_figures(pairs, n_spaces):
     gold, parsed = [gold for gold, _ in pairs], [parsed for _, parsed in pairs]

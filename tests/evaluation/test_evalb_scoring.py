@@ -2,11 +2,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, parse_params, read_params
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.summaries import format_evalb
 from spacy_incparse.trees.builder import make_tree
@@ -99,6 +99,7 @@ def test_tag_accuracy_is_taken_before_the_gold_tags_go_in():
     assert score_trees([gold], [parsed], as_evalb=True).all.n_errors == 1
 
 
+@settings(max_examples=60)
 @given(tree_pairs(), st.booleans(), st.booleans())
 def test_equals_the_naive_scorer(pair, as_evalb, labeled):
     equal = (("ADVP", "PRT"), ("NP", "XP"), ("XP", "S"))
@@ -107,6 +108,7 @@ def test_equals_the_naive_scorer(pair, as_evalb, labeled):
         assert scores.per_sentence[0] == score_pair(*pair, params=params, as_evalb=as_evalb)
 
 
+@settings(max_examples=40)
 @given(st.lists(tree_pairs(), max_size=5))
 def test_sums_and_tables_agree(pairs):
     scores = score_trees([gold for gold, _ in pairs], [parsed for _, parsed in pairs])
@@ -126,6 +128,7 @@ def test_matches_of_equal_labels_count_for_both_labels():
     assert scores.per_label["PRT"].f == scores.per_label["ADVP"].f == 1.0
 
 
+@settings(max_examples=60)
 @given(tree_pairs())
 def test_f_of_a_label_is_the_harmonic_mean_without_equal_labels(pair):
     for label in score_trees([pair[0]], [pair[1]], params=replace(COLLINS, eq_labels=())).per_label.values():
@@ -167,10 +170,12 @@ def test_trees_inside_other_trees_and_single_words():
     assert score_trees([tree_of("(NN d)")], [parsed]).all.brackets == (0, 0, 1)
 
 
-def test_unlabelled():
+def test_unlabelled_and_without_deletions():
     gold, parsed = tree_of("(S (NP (NN a) (NN b)) (VB c))"), tree_of("(X (Y (NN a) (NN b)) (VB c))")
     assert score_trees([gold], [parsed], params=replace(COLLINS, labeled=False)).all.f == 1.0
     assert score_trees([gold], [parsed]).all.f == 0.0
+    gold = tree_of("(TOP (S (NN a) (. .)))")
+    assert score_trees([gold], [gold], params=EvalbParams(), as_evalb=True).per_sentence[0] == (2, 0, 2, 2, 2, 0, 2, 2)
 
 
 def test_equal_words():
@@ -230,9 +235,39 @@ def test_program_stops_where_errors_exceed_the_limit():
         score_trees([gold] * 4, [parsed] * 4, params=params, as_evalb=True)
 
 
-def test_parameters_without_deletions():
-    gold = tree_of("(TOP (S (NN a) (. .)))")
-    assert score_trees([gold], [gold], params=EvalbParams(), as_evalb=True).per_sentence[0] == (2, 0, 2, 2, 2, 0, 2, 2)
+def test_collins_file_gives_the_built_in_parameters_but_for_the_error_limit():
+    deleted = "".join(f"DELETE_LABEL {label}\n" for label in ("TOP", "-NONE-", ",", ":", "``", "''", "."))
+    text = f"# Collins (1997)\nDEBUG 0\n\nMAX_ERROR 10\nCUTOFF_LEN 40\nLABELED 1\n{deleted}"
+    text += "DELETE_LABEL_FOR_LENGTH -NONE-\nEQ_LABEL ADVP PRT\n"
+    assert parse_params(text) == replace(COLLINS, max_error=10)
+
+
+def test_all_keys_crlf_and_tabs():
+    text = "\ufeffDEBUG 2\r\nLABELED\t0\r\nCUTOFF_LEN 25\r\nDISC_ONLY 0\r\nEQ_WORD n't  not\r\nQUOTE_LABEL POS\r\n"
+    expected = EvalbParams(
+        eq_words=(("n't", "not"),), quote_labels=("POS",), labeled=False, cutoff_len=25, max_error=10, debug=2
+    )
+    assert parse_params(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("DELETE_LABLE TOP", "unknown parameter 'DELETE_LABLE'"),
+        ("CUTOFF_LEN forty", "CUTOFF_LEN needs a whole number, not 'forty'"),
+        ("CUTOFF_LEN", "CUTOFF_LEN needs a whole number"),
+        ("EQ_LABEL ADVP", "expected two values"),
+        ("DELETE_LABEL", "expected one label"),
+        ("DISC_ONLY 1", "discontinuous"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path, line, message):
+    path = tmp_path / "mine.prm"
+    path.write_text(f"LABELED 1\n# a comment\n{line}\n")
+    with pytest.raises(IncparseError, match=f"mine.prm:3: .*{message}"):
+        read_params(path)
+    with pytest.raises(IncparseError, match=r"none\.prm: cannot read"):
+        read_params(tmp_path / "none.prm")
 
 
 def test_program_output_in_full(evalb_files):

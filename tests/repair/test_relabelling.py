@@ -33,7 +33,9 @@ def relabeller(phrases, sure=0.9, seen=None, free=None):
 
 def test_phrases_without_traces():
     assert phrases_by_span(TREE) == {(0, 4): [1], (0, 1): [2, 3], (1, 4): [7], (2, 3): [9], (3, 4): [11]}
-    assert phrases_by_span(Tree.from_string("(TOP (NP (-NONE- *)))")) == {}
+    traces = Tree.from_string("(TOP (NP (-NONE- *)))")
+    assert phrases_by_span(traces) == {}
+    assert relabel_trees([traces], relabeller(None)) == ([traces], [], 0)
 
 
 def test_all_phrases_are_required():
@@ -97,8 +99,3 @@ def test_rules_have_the_last_word():
     assert str(relabelled) == "(TOP (S (PP (PRP it)) (VP (VBD rained) (ADVP (RB there)))))"
     assert [change.probability for change in changes] == [0.99, 0.95]
     assert relabel_trees([relabelled], relabeller(both), rules).changes == []
-
-
-def test_a_tree_of_traces():
-    tree = Tree.from_string("(TOP (NP (-NONE- *)))")
-    assert relabel_trees([tree], relabeller(None)) == ([tree], [], 0)

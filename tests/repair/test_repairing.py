@@ -1,12 +1,13 @@
-"""Rules apply until nothing is left to do, and the record of the changes is complete."""
+"""Edits keep words and all other nodes; rules apply until nothing is left to do, and the record is complete."""
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.repair.repair import repair_tree, repair_trees
-from spacy_incparse.repair.rules import find_rules, make_rules
+from spacy_incparse.repair.rules import EditError, excise, find_rules, insert, make_rules, raise_node, relabel
 from spacy_incparse.trees.arrays import TreeArrays
 from tests.strategies import raw_trees
 
@@ -71,18 +72,13 @@ def test_all_ways_to_match_are_tried():
     assert (str(tree), len(changes)) == ("(TOP (S (NP (NN a)) (NP (CD b))))", 1)
 
 
-def test_rules_without_end_are_an_error():
+def test_rules_without_end_and_impossible_actions_are_errors():
     with pytest.raises(IncparseError, match=r"my\.mrg: tree 2: rules undo each other.*: rule 1, rule 2|rule 2, rule 1"):
         repair_trees([SLEPT, OTHER], rules(("NP=x <: NN=y > TOP", "relabel x QP"), ("QP=x", "relabel x NP")), "my.mrg")
 
     with pytest.raises(IncparseError, match="tree 1: rules undo each other or themselves without end: rule 1"):
         repair_trees([OTHER], rules(("NN=x", "insert NP x")))
-
-
-def test_impossible_actions_are_an_error():
-    with pytest.raises(
-        IncparseError, match=r"tree 1: the rule 'rule 1' cannot be applied to \(NN rain\): only a phrase"
-    ):
+    with pytest.raises(IncparseError, match=r"tree 1: the rule 'rule 1' .* \(NN rain\)"):
         repair_trees([OTHER], rules(("NN=x", "excise x")))
 
 
@@ -94,3 +90,64 @@ def test_a_second_run_changes_nothing(tree):
     assert replayed(tree, changes) == repaired
     assert repaired.words == tree.words
     assert repair_tree(repaired, ALL_RULES) == (repaired, [])
+
+
+TREE = Tree.from_string("(TOP (S (NP-SBJ-1 (DT the) (NN cat)) (VP (VBD slept) (ADVP (RB well)) (. .))))")
+S, NP, DT, NN, VP, ADVP, RB, MARK = 1, 2, 3, 4, 5, 7, 8, 9
+
+
+@pytest.mark.parametrize(
+    ("edit", "after", "node"),
+    [
+        (relabel(TREE.arrays, NP, "WHNP"), "(WHNP-SBJ-1 (DT the) (NN cat))", NP),
+        (relabel(TREE.arrays, NN, "NNP"), "(NNP cat)", NN),
+        (insert(TREE.arrays, NN, NN, "NX"), "(NP-SBJ-1 (DT the) (NX (NN cat)))", NP),
+        (insert(TREE.arrays, DT, NN, "NX"), "(NP-SBJ-1 (NX (DT the) (NN cat)))", NP),
+        (excise(TREE.arrays, ADVP), "(VP (VBD slept) (RB well) (. .))", VP),
+        (excise(TREE.arrays, NP), "(S (DT the) (NN cat) (VP (VBD slept) (ADVP (RB well)) (. .)))", S),
+        (
+            raise_node(TREE.arrays, MARK),
+            "(S (NP-SBJ-1 (DT the) (NN cat)) (VP (VBD slept) (ADVP (RB well))) (. .))",
+            S,
+        ),
+        (raise_node(TREE.arrays, DT), "(S (DT the) (NP-SBJ-1 (NN cat)) (VP (VBD slept) (ADVP (RB well)) (. .)))", S),
+    ],
+)
+def test_edits(edit, after, node):
+    assert edit.node == node
+    changed = Tree(edit.arrays)
+    assert str(changed._at(node)) == after
+    assert Tree.from_string(str(changed)) == changed
+
+
+@pytest.mark.parametrize(
+    ("edit", "arguments"),
+    [
+        (insert, (0, 0, "X")), (insert, (DT, VP, "X")), (insert, (NN, DT, "X")),
+        (excise, (0,)), (excise, (NN,)),
+        (raise_node, (0,)), (raise_node, (S,)), (raise_node, (RB,)), (raise_node, (ADVP,)),
+    ],
+)  # fmt: skip
+def test_impossible_edits(edit, arguments):
+    with pytest.raises(EditError):
+        edit(TREE.arrays, *arguments)
+
+
+@settings(max_examples=40)
+@given(raw_trees(), st.data())
+def test_any_edit_gives_a_tree_with_the_same_words(tree, data):
+    arrays = tree.own_arrays
+    node = data.draw(st.integers(0, len(arrays.sizes) - 1))
+    for edit in (
+        lambda: insert(arrays, node, node, "X"),
+        lambda: excise(arrays, node),
+        lambda: raise_node(arrays, node),
+    ):
+        try:
+            changed = Tree(edit().arrays)
+        except EditError:
+            continue
+        assert changed.words == tree.words
+        assert Tree.from_string(str(changed)) == changed
+    if node > 0:
+        assert excise(insert(arrays, node, node, "X").arrays, node).arrays == arrays

@@ -62,13 +62,9 @@ def test_each_rule_has_an_example(source, name, example):
     assert expected in str(repaired)
 
 
-@pytest.mark.parametrize(("source", "examples"), [("english", ENGLISH), ("craft", CRAFT)])
-def test_no_rule_is_without_an_example(source, examples):
-    assert [rule.name for rule in find_rules(source)] == list(examples)
-
-
-def test_all_files_of_the_package_are_tested():
-    assert {path.stem for path in FOLDER.glob("*.json")} == {"english", "craft"}
+def test_no_rule_is_without_an_example():
+    found = {path.stem: {rule.name for rule in find_rules(path.stem)} for path in FOLDER.glob("*.json")}
+    assert found == {"english": set(ENGLISH), "craft": set(CRAFT)}
 
 
 @pytest.mark.parametrize(
@@ -86,15 +82,10 @@ def test_words_and_roots_are_left_alone(text):
     assert repair_tree(tree, find_rules("craft")) == (tree, [])
 
 
-@pytest.mark.parametrize("word", ["Paris", "Washington", "IN"])
+@pytest.mark.parametrize("word", ["Paris", "IN"])
 def test_words_are_no_tags(word):
-    repaired, _ = repair_tree(
-        Tree.from_string(f"(TOP (S (WHNP (NNP {word})) (VP (VBD slept))))"), find_rules("english")
-    )
-    assert str(repaired[0][0]) == f"(NP (NNP {word}))"
-
-
-def test_that_is_left_alone():
+    tree = Tree.from_string(f"(TOP (S (WHNP (NNP {word})) (VP (VBD slept))))")
+    assert str(repair_tree(tree, find_rules("english"))[0][0][0]) == f"(NP (NNP {word}))"
     tree = Tree.from_string("(TOP (SBAR (WDT that) (S (NP (NN rain)) (VP (VBD fell)))))")
     assert repair_tree(tree, find_rules("english")) == (tree, [])
 
