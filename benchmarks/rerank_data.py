@@ -12,8 +12,7 @@ from base_lists import BaseLists
 from spacy_incparse.evaluation.brackets import COLLINS
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.summaries import LabelCounts, Scores, SentenceScore
-from spacy_incparse.parsing.choice import ChoiceSettings, Recombination
-from spacy_incparse.parsing.nbest import phrases_of
+from spacy_incparse.parsing.nbest import ChoiceSettings, Recombination, phrases_of
 from spacy_incparse.rerank.data import RerankingData, build_data, first_candidates
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import FAMILIES, FeatureColumns, check_families, closed_class_tags

@@ -31,9 +31,9 @@ from spacy_incparse.neural.span_parser import SpanSearch
 from spacy_incparse.neural.span_scorer import create_span_scorer
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
-from spacy_incparse.parsing.choice import ChoiceSettings
 from spacy_incparse.parsing.combination import CombinerSearch
 from spacy_incparse.parsing.combined_kind import CombinedConfig
+from spacy_incparse.parsing.nbest import ChoiceSettings
 from spacy_incparse.pipeline.combiner import make_incparse_combiner
 from spacy_incparse.pipeline.parser import make_incparse
 from spacy_incparse.pipeline.phrases import make_incparse_phrases

@@ -10,8 +10,7 @@ from typing import Any
 from spacy_incparse.generative.generative_scorer import Probabilities
 from spacy_incparse.generative.hybrid_scorer import GenerativeScores, HybridScorer, ScoreMemo
 from spacy_incparse.generative.kind import GenerativeConfig
-from spacy_incparse.generative.model import GenerativeModel
-from spacy_incparse.generative.vocabulary import Vocabulary
+from spacy_incparse.generative.model import GenerativeModel, Vocabulary
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import Grammar
 from spacy_incparse.incremental.moves import Moves

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
 from spacy_incparse.linear.clusters import MAX_WORDS
-from spacy_incparse.parsing.choice import CHOICE_SETTINGS, ChoiceSettings
+from spacy_incparse.parsing.nbest import CHOICE_SETTINGS, ChoiceSettings
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import (
     FineTuner,

@@ -42,7 +42,7 @@ from spacy_incparse.parsing.parse import (
     check_word,
     flat_tree,
 )
-from spacy_incparse.parsing.parser import Session, TagRequest, TagSource
+from spacy_incparse.parsing.parser import Session, TagSource
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -60,6 +60,7 @@ class GenerativeParser(TreebankParser):
     model: GenerativeModel
     config: GenerativeConfig
     kind = "generative"
+    tag_request = None  # it finds its own tags
 
     def __init__(
         self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
@@ -77,11 +78,6 @@ class GenerativeParser(TreebankParser):
     def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
         """Train on normalized trees, in one pass."""
         return cls(GenerativeModel.train(trees, config, heads), config)
-
-    @property
-    def tag_request(self) -> TagRequest | None:
-        """None: it finds its own tags."""
-        return None
 
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with tags that the parser finds.

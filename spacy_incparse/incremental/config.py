@@ -8,7 +8,7 @@ from math import inf
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import Template, resolve
-from spacy_incparse.parsing.choice import CHOICE_SETTINGS, ChoiceSettings
+from spacy_incparse.parsing.nbest import CHOICE_SETTINGS, ChoiceSettings
 from spacy_incparse.settings import MOST, check_number, is_list_of_strings
 
 # Labels that link conjuncts, those of several treebanks.

@@ -35,7 +35,7 @@ from spacy_incparse.linear.clusters import Clusters, stored_clusters
 from spacy_incparse.linear.templates import look_ahead
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.linear.words import Lexicon
-from spacy_incparse.parsing.choice import ChoosingParser
+from spacy_incparse.parsing.nbest import ChoosingParser
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,

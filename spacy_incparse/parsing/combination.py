@@ -10,8 +10,7 @@ from math import exp, log
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsing.choice import Recombination
-from spacy_incparse.parsing.nbest import phrases_of
+from spacy_incparse.parsing.nbest import Recombination, phrases_of
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
@@ -25,7 +24,7 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
     required_spans,
 )
-from spacy_incparse.parsing.parser import Parser, TagRequest, requested_tags
+from spacy_incparse.parsing.parser import Parser, requested_tags
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.heads import HeadRules
@@ -164,6 +163,7 @@ class CombiningParser(Parser):
     """
 
     config: Any
+    has_posterior = True
 
     def __init__(self, parsers: Sequence[Parser], voters: Sequence[Voter], config: Any, temperature: float | None):
         self._parsers, self._members = tuple(parsers), voters
@@ -184,11 +184,6 @@ class CombiningParser(Parser):
     def heads(self) -> HeadRules:
         """The head rules of the treebank that the first member was trained on."""
         return self._parsers[0].heads
-
-    @property
-    def has_posterior(self) -> bool:
-        """True: it averages the probabilities of its members."""
-        return True
 
     @abstractmethod
     def _inputs(self, words: Sequence[str], tags: Tags | None, *more: Any) -> tuple[Any, Sequence[Input]]:
@@ -280,6 +275,7 @@ class ComponentCombination(CombiningParser):
     """
 
     kind = "component_combination"
+    tag_request = None  # the tags come from the components of the members
 
     def __init__(
         self,
@@ -295,11 +291,6 @@ class ComponentCombination(CombiningParser):
         self._weights = dict(weights)
         # Expected gains differ less than the scores of the member that they depend on.
         self.score_tolerance = max(parser.score_tolerance for parser in parsers)
-
-    @property
-    def tag_request(self) -> TagRequest | None:
-        """None: the tags come from the components of the members."""
-        return None
 
     def with_search(self, **settings: object) -> ComponentCombination:
         """Return a parser with the same members and other search settings (threshold, list_size)."""

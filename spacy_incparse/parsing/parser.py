@@ -212,6 +212,8 @@ class Parser(ABC):
     """The temperature that turns scores into probabilities; None if it was never fitted."""
     score_tolerance: float = 0.0
     """By how much the scores of one tree may differ between two runs."""
+    has_exact_probabilities: bool = False
+    """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -255,11 +257,6 @@ class Parser(ABC):
     def answers_with_best(self) -> bool:
         """Whether `parse` returns the highest-scoring tree that it finds."""
         return True
-
-    @property
-    def has_exact_probabilities(self) -> bool:
-        """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
-        return False
 
     @property
     def has_posterior(self) -> bool:

@@ -9,8 +9,7 @@ import spacy
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.parsing.choice import Recombination
-from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
+from spacy_incparse.parsing.nbest import NBestSearch, Recombination, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.treebanks.reader import read_treebank
 from tests.reference.engine import learner_of

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.parsing.choice import best_spans
 from spacy_incparse.parsing.combination import Combination, Opinion, agreeing
-from spacy_incparse.parsing.nbest import expected_f_values, max_expected_f, phrases_of
+from spacy_incparse.parsing.nbest import best_spans, expected_f_values, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraint, Parse, flat_tree
 from spacy_incparse.trees.tree import Tree
 from tests.reference.bracket_chart import all_phrase_sets, crosses

@@ -8,7 +8,7 @@ import numpy as np
 
 from spacy_incparse.generative import hybrid
 from spacy_incparse.generative.kind import PERCEPTRON
-from spacy_incparse.generative.vocabulary import Vocabulary
+from spacy_incparse.generative.model import Vocabulary
 from spacy_incparse.incremental.beam import Beam, Perceptron
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import Grammar, derivation, root_symbol
