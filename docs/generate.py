@@ -17,6 +17,7 @@ from spacy.language import Language
 
 from spacy_incparse import glossary
 from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.documents.gold import const_score, create_const_scorer
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS
@@ -51,7 +52,6 @@ from spacy_incparse.pipeline.registered import (
     free_memory,
 )
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
-from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
 from spacy_incparse.pipeline.tree_pipe import TreeSettings
 from spacy_incparse.rerank import features as families

@@ -116,10 +116,9 @@ def evaluate(
     measured without it. Raises IncparseError if the model then has no temperature.
     """
     from spacy_incparse.documents.doc_tree import score_confidence
-    from spacy_incparse.documents.gold import trees_to_docs
+    from spacy_incparse.documents.gold import placed_trees, trees_to_docs
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.loading import given
-    from spacy_incparse.pipeline.scorers import placed_trees
 
     gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=raw, n_sents=SENTS_PER_TEXT if raw else 1))
     if raw:

@@ -239,7 +239,7 @@ def _base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language
     The model gets outputs for those labels and tags of the trees that it does not know. The pipeline keeps its own
     components: `config` gives the sections for training, and the paths of its corpora.
     """
-    from spacy_incparse.pipeline.scorers import const_score
+    from spacy_incparse.documents.gold import const_score
 
     nlp, found = open_pipeline(base)
     parser: Any = found

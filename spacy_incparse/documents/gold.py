@@ -1,10 +1,11 @@
-"""Project the gold trees of training and test examples onto the pipeline's tokens."""
+"""Gold trees of Examples: projected onto the tokens of the pipeline, and compared with the trees that it finds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from spacy.language import Language
@@ -12,8 +13,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.storage import AnchoredTree, anchored_trees, write_tree
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.characters import PlacedTree, TextScores, score_texts
 from spacy_incparse.tokens import spaces_after
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import parse_bracketed
@@ -160,3 +163,93 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
             yield Tree(given.arrays, given.index)
         else:
             raise IncparseError(f"a gold tree has to be a Tree, or brackets in a string, not {given!r}")
+
+
+KEYS = ("const_p", "const_r", "const_f", "const_exact", "tag_acc")
+
+
+def create_const_scorer() -> Callable[..., dict[str, Any]]:
+    """Return `const_score`, for `@scorers = "spacy_incparse.const_scorer.v1"` in a config."""
+    return const_score
+
+
+def const_score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    """Return EVALB's labeled precision, recall and F, complete match and tagging accuracy as fractions.
+
+    The keys are const_p, const_r, const_f, const_exact and tag_acc; all are None if no example has a gold tree.
+    Punctuation is ignored as in COLLINS.prm, based on the gold tags. spaCy passes `kwargs` to every scorer; they have
+    no effect here.
+    """
+    scores = score_examples(examples)
+    if scores is None:
+        return dict.fromkeys(KEYS)
+    figures = scores.to_dict()
+    return {key: figures[key] for key in KEYS}
+
+
+def score_examples(examples: Iterable[Example]) -> TextScores | None:
+    """Return the scores of the trees of the predicted Docs, by characters; None if no example has a gold tree.
+
+    Tokens and sentence boundaries that differ from the gold ones are therefore not errors in themselves. A Doc without
+    trees counts as having found no phrases.
+    """
+    gold, parsed = [], []
+    for example in examples:
+        expected = placed_trees(example.reference)
+        if expected:
+            gold.append(expected)
+            parsed.append(placed_trees(example.predicted))
+    return score_texts(gold, parsed) if gold else None
+
+
+def placed_trees(doc: Doc) -> list[PlacedTree]:
+    """Return the Doc's trees with the offsets of their words, counted in non-whitespace characters.
+
+    This makes gold trees with unknown spaces comparable with the trees of a text.
+    """
+    ink = [0, *accumulate(not character.isspace() for character in doc.text)]
+    return [
+        PlacedTree(
+            found.tree,
+            [ink[found.start_char + start] for start in found.char_starts],
+            [ink[found.start_char + end] for end in found.char_ends],
+        )
+        for found in anchored_trees(doc)
+    ]
+
+
+def gold_trees(examples: Iterable[Example]) -> list[Tree]:
+    """Return all gold trees of the examples. Raises IncparseError if most of them cannot be used."""
+    trees: list[Tree] = []
+    n_skipped = 0
+    for example in examples:
+        gold = gold_sentences(example)
+        trees += [tree for _, tree in gold.trees]
+        n_skipped += gold.n_skipped
+    if n_skipped > len(trees):
+        raise IncparseError(
+            f"{n_skipped} of {n_skipped + len(trees)} gold trees do not fit the pipeline's tokens: is the tokenizer "
+            f"the one for this treebank? Gold tokens are used where the Docs have unknown spaces"
+        )
+    return trees
+
+
+def check_found(trees: Sequence[Tree], name: str) -> None:
+    """Raise IncparseError if a component, given by its name, has no gold trees to learn from."""
+    if not trees:
+        raise IncparseError(
+            f"the component {name!r} found no gold trees to learn from: read the treebank with "
+            f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
+        )
+
+
+def gold_with_sentences(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+    """Yield the gold trees of examples, each with its words in the predicted Doc and their tags there."""
+    for example in examples:
+        tokens = [token for token in example.predicted if not token.is_space]
+        for first, tree in gold_sentences(example).trees:
+            found = tokens[first : first + len(tree.words)]
+            starts, ends = [token.idx for token in found], [token.idx + len(token) for token in found]
+            tags = [token.tag_ for token in found]
+            places = [token.i for token in found]
+            yield tree, Sentence(starts[0], ends[-1], places, list(tree.words), tags, starts, ends)

@@ -16,13 +16,12 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, set_dropout_rate
 
-from spacy_incparse.documents.gold import gold_sentences
+from spacy_incparse.documents.gold import check_found, gold_sentences, gold_trees, gold_with_sentences
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Session
-from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, ParsedSentence, TreePipe, tree_factory
 from spacy_incparse.settings import check_number, check_range
 from spacy_incparse.training.settings import head_rules

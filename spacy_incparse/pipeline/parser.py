@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.language import Language
 from spacy.training import Example
+from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.extensions import measure_sentence
+from spacy_incparse.documents.gold import check_found, gold_sentences, gold_trees
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsing.catalogue import kinds
-from spacy_incparse.parsing.parser import Parser, Session
+from spacy_incparse.parsing.catalogue import find_kind, kind_of, kinds
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import FineTuner, Learner, Parser, Session, TagRequest
 from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.parser_training import TrainingRun, check_found, gold_trees
 from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, ParsedSentence, TreePipe, tree_factory
-from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, head_rules, own_settings
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.tagging.tagger import Tagger
+
 
 DEFAULT_CONFIG: dict[str, Any] = {"model": None, **TREE_DEFAULTS, "measures": False, "training": TRAINING_DEFAULTS}
 
@@ -192,3 +199,121 @@ class IncParser(TreePipe):
             if unknown:
                 named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
                 self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")
+
+
+class GoldSentence(NamedTuple):
+    """A sentence to learn from: its words, the tags that it is parsed under, and its normalized tree."""
+
+    words: tuple[str, ...]
+    tags: Tags
+    tree: Tree
+
+    def key(self) -> tuple:
+        """Return a key that distinguishes it from other sentences."""
+        return (
+            self.words,
+            tuple(tuple(tag) if isinstance(tag, list) else tag for tag in self.tags),
+            self.tree.arrays.labels,
+        )
+
+
+@dataclass
+class TrainingRun:
+    """The learner and what it needs in addition to the examples: the tags to train on, and the order of sentences."""
+
+    learner: Learner
+    tagger: Tagger | None
+    seed: int
+    request: TagRequest | None = None
+    gold_tag_interval: int = 0
+    tags: dict[tuple[str, ...], Tags] = field(default_factory=dict)  # by the words of a training sentence
+    n_batches: int = 0  # seen so far; with the seed it determines the order of the next one
+    encoded: dict[tuple, object] = field(default_factory=dict)
+    tuner: FineTuner | None = None  # the learner, if it continues from a trained parser and is extended by examples
+    known: set[tuple] = field(default_factory=set)  # sentences that it has been extended by
+
+    @classmethod
+    def start(cls, trees: Sequence[Tree], settings: Mapping[str, Any], *, lang: str) -> TrainingRun:
+        """Train the tagger on the trees if the parser needs one, tag them, and read grammar and lexicon."""
+        from spacy_incparse.training.preparation import TrainingTask
+
+        kind = kind_of(settings)
+        config = kind.config(own_settings(settings, kind))
+        heads = head_rules(settings["heads"], lang)
+        task = TrainingTask(kind, trees, config, heads, settings["n_folds"], settings["tagger"], settings["seed"])
+        tagger, tags, learner = task.prepare()
+        by_words = {tree.words: row for tree, row in zip(trees, tags, strict=True)}
+        needs = task.needs
+        return cls(learner, tagger, task.seed, needs.tag_request, needs.gold_tag_interval, by_words)
+
+    @classmethod
+    def go_on(cls, parser: Parser, tagger: Tagger | None, seed: int) -> TrainingRun:
+        """Continue from a trained parser. Raises IncparseError if its kind cannot be fine-tuned."""
+        tuner = find_kind(parser.kind).fine_tuner(parser)
+        return cls(tuner, tagger, seed, parser.tag_request, tuner=tuner)
+
+    def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
+        """Learn from the examples' sentences in random order; return how many of them the parser got wrong before.
+
+        With several models, this is their mean, rounded.
+        """
+        from spacy_incparse.training.passes import convergence_of, learn_pass, uses_gold_tags
+
+        sentences = list(self._sentences(examples, use_given_tags))
+        # spaCy sorts and shuffles batches with its own generators. Sorting first makes the order independent of them.
+        sentences.sort(key=lambda sentence: (sentence.words, sentence.tree.arrays.labels))
+        self.extend(sentences)
+        self.n_batches += 1
+        batch = [
+            self._encode(
+                sentence._replace(tags=sentence.tree.tags)
+                if uses_gold_tags(i, self.n_batches, self.gold_tag_interval)
+                else sentence
+            )
+            for i, sentence in enumerate(sentences)
+        ]
+        _, n_wrong = learn_pass(batch, self.learner, self.seed, self.n_batches)
+        reached = convergence_of(self.learner)
+        if reached is not None:
+            logger.info("batch %d: %s", self.n_batches, reached.note)
+        return round(n_wrong / self.learner.n_models)
+
+    def extend(self, sentences: Iterable[GoldSentence]) -> None:
+        """Extend a learner that is being fine-tuned by the sentences that are new to it."""
+        new = {sentence.key(): sentence for sentence in sentences} if self.tuner else {}
+        new = {key: sentence for key, sentence in new.items() if key not in self.known}
+        if self.tuner and new:
+            self.tuner.extend([s.tree for s in new.values()], [s.tags for s in new.values()])
+            self.known.update(new)
+            self.encoded.clear()  # its moves have new numbers
+
+    def extend_by_trees(self, trees: Iterable[Tree]) -> None:
+        """Extend a learner that is being fine-tuned by all trees at once, under the tagger's tags."""
+        self.extend([GoldSentence(tree.words, self._tags_of(tree.words), tree) for tree in trees])
+
+    def _encode(self, sentence: GoldSentence) -> object:
+        """Return the encoded sentence, which is encoded once and not in every pass."""
+        key = sentence.key()
+        if key not in self.encoded:
+            self.encoded[key] = self.learner.encode(*sentence)
+        return self.encoded[key]
+
+    def _sentences(self, examples: Iterable[Example], use_given_tags: bool) -> Iterator[GoldSentence]:
+        for example in examples:
+            given = _given_tags(example) if use_given_tags else None
+            for first, tree in gold_sentences(example).trees:
+                words = tree.words
+                yield GoldSentence(words, given[first : first + len(words)] if given else self._tags_of(words), tree)
+
+    def _tags_of(self, words: tuple[str, ...]) -> Tags:
+        tags = self.tags.get(words)
+        if tags is not None:
+            return tags
+        if self.tagger is None:
+            return [None] * len(words)
+        return self.tagger.candidate_tags([words], *(self.request or TagRequest()))[0]
+
+
+def _given_tags(example: Example) -> list[str] | None:
+    tags = [token.tag_ for token in example.predicted if not token.is_space]
+    return tags if all(tags) else None

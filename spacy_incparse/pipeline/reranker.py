@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_incparse.documents.gold import const_score
 from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id
 from spacy_incparse.documents.sentences import Sentence, write_tags
 from spacy_incparse.documents.storage import (
@@ -28,7 +29,6 @@ from spacy_incparse.documents.storage import (
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Input, Parse
 from spacy_incparse.pipeline.model import RerankerModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.tree_pipe import (
     SCORER,
     ParsedSentence,

@@ -21,6 +21,7 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.gold import const_score, gold_with_sentences
 from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
 from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import (
@@ -37,8 +38,6 @@ from spacy_incparse.parsing.catalogue import check_search
 from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, TreeScore, flat_tree
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.pipeline.model import named_errors
-from spacy_incparse.pipeline.parser_training import gold_with_sentences
-from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree

@@ -5,9 +5,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.gold import KEYS, const_score, create_const_scorer, score_examples, trees_to_docs
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.pipeline.scorers import KEYS, const_score, create_const_scorer, score_examples
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.fakes import FakeTagger, fake_model, right_branching
