@@ -5,39 +5,36 @@ from statistics import median
 
 import pytest
 import spacy
+from typer.testing import CliRunner
 
+from spacy_incparse.cli import app
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.lists import read_lists
 from tests.small_pipeline import SMALL
 
+PATHS = ["assets/sample-train.mrg", "assets/sample-dev.mrg"]
 LITTLE = ["--folds", 2, "--n", 6, "--n-process", 1, "--families", "rules,heavy", "--passes", 1]
 
 
+def run_once(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
 @pytest.fixture(scope="module")
-def small_model(tmp_path_factory, run_once):
+def small_model(tmp_path_factory):
     """A small pipeline from `train`."""
     folder = tmp_path_factory.mktemp("small")
     config = folder / "small.json"
     config.write_text(json.dumps(SMALL | {"max_epochs": 2}), encoding="utf8")
-    assert run_once("train", "assets/sample-train.mrg", "assets/sample-dev.mrg", folder, "-c", config).exit_code == 0
+    assert run_once("train", *PATHS, folder, "-c", config).exit_code == 0
     return folder / "model-best"
 
 
 @pytest.fixture(scope="module")
-def run_once():
-    from typer.testing import CliRunner
-
-    from spacy_incparse.cli import app
-
-    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
-
-
-@pytest.fixture(scope="module")
-def reranked(small_model, tmp_path_factory, run_once):
+def reranked(small_model, tmp_path_factory):
     """The new pipeline, what was printed, and the figures."""
     folder = tmp_path_factory.mktemp("reranked")
-    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", folder / "out"]
-    result = run_once("rerank-train", small_model, *paths, *LITTLE, "--output", folder / "figures.json")
+    result = run_once("rerank-train", small_model, *PATHS, folder / "out", *LITTLE, "--output", folder / "figures.json")
     assert result.exit_code == 0, result.output
     return folder / "out", result.stdout, json.loads((folder / "figures.json").read_text(encoding="utf8"))
 
@@ -90,7 +87,7 @@ def test_other_commands_use_the_reranker(reranked, run):
 
 
 def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
-    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "boosted"]
+    paths = [*PATHS, tmp_path / "boosted"]
     lists = reranked[0].with_name("out.lists")
     result = run("rerank-train", small_model, *paths, *LITTLE, "--loss", "perceptron", "--work", lists)
     assert result.exit_code == 0, result.output
@@ -105,7 +102,7 @@ def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
 
 
 def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_model, run, tmp_path):
-    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "mixed"]
+    paths = [*PATHS, tmp_path / "mixed"]
     options = ["--loss", "log", "--loss", "perceptron", "--families", "rules"]
     result = run("rerank-train", small_model, *paths, *LITTLE, *options, "--work", reranked[0].with_name("out.lists"))
     assert result.exit_code == 0, result.output
@@ -114,7 +111,7 @@ def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_m
 
 
 def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tmp_path):
-    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "plain"]
+    paths = [*PATHS, tmp_path / "plain"]
     result = run("rerank-train", small_model, *paths, *LITTLE, "--with", "")
     assert result.exit_code == 0, result.output
     assert spacy.load(tmp_path / "plain").get_pipe("incparse_reranker").model.reranker.others == {}
@@ -129,31 +126,27 @@ def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tm
 
 
 def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
-    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg"]
-    result = run("rerank-train", small_model, *paths, reranked[0])
-    assert result.exit_code == 1
-    assert "there is already something in" in result.stderr
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").touch()
-    result = run("rerank-train", small_model, *paths, tmp_path / "mine", "--force")
-    assert result.exit_code == 1
-    assert "is no pipeline, so --force does not replace it" in result.stderr
-    for name in ("config.cfg", "meta.json"):
-        (tmp_path / "mine" / name).write_text("{}")
-    result = run("rerank-train", small_model, *paths, tmp_path / "mine", "--force")
-    assert f"{tmp_path / 'mine' / 'notes.txt'} is not of the pipeline, and would be lost" in result.stderr
-    result = run("rerank-train", small_model, *paths, tmp_path / "new", "--families", "rules,nonsense")
-    assert "unknown family of features 'nonsense'" in result.stderr
-    lists = reranked[0].with_name("out.lists")
-    result = run("rerank-train", small_model, *paths, tmp_path / "new", *LITTLE, "--n", 7, "--work", lists)
-    assert "was made with other trees or settings" in result.stderr
-    assert not (tmp_path / "new").exists()
-    file = tmp_path / "file"
+    mine, new, file = tmp_path / "mine", tmp_path / "new", tmp_path / "file"
+    mine.mkdir()
+    (mine / "notes.txt").touch()
     file.touch()
-    result = run("rerank-train", small_model, *paths, file / "new")
-    assert f"{file / 'new'} cannot be written: {file} is a file, not a folder" in result.stderr
-    result = run("rerank-train", small_model, *paths, tmp_path / "new", "--work", file / "lists")
-    assert f"{file / 'lists'} cannot be written" in result.stderr
+    lists = reranked[0].with_name("out.lists")
+
+    def check(message, *arguments):
+        result = run("rerank-train", small_model, *PATHS, *arguments)
+        assert result.exit_code == 1
+        assert message in result.stderr
+
+    check("there is already something in", reranked[0])
+    check("is no pipeline, so --force does not replace it", mine, "--force")
+    for name in ("config.cfg", "meta.json"):
+        (mine / name).write_text("{}")
+    check(f"{mine / 'notes.txt'} is not of the pipeline, and would be lost", mine, "--force")
+    check("unknown family of features 'nonsense'", new, "--families", "rules,nonsense")
+    check("was made with other trees or settings", new, *LITTLE, "--n", 7, "--work", lists)
+    assert not new.exists()
+    check(f"{file / 'new'} cannot be written: {file} is a file, not a folder", file / "new")
+    check(f"{file / 'lists'} cannot be written", new, "--work", file / "lists")
 
 
 def test_spacy_train_learns_from_the_lists(reranked, small_model, tmp_path):

@@ -31,25 +31,12 @@ def test_two_parsers_are_compared(run, files, tmp_path):
 
 
 def test_parameter_file(run, files, write):
-    prm = write(
-        "all.prm",
-        "DELETE_LABEL TOP\nDELETE_LABEL_FOR_LENGTH -NONE-\nDELETE_LABEL -NONE-\nDELETE_LABEL .\nDELETE_LABEL S\n",
-    )
+    labels = ["LABEL TOP", "LABEL_FOR_LENGTH -NONE-", "LABEL -NONE-", "LABEL .", "LABEL S"]
+    prm = write("all.prm", "".join(f"DELETE_{label}\n" for label in labels))
     assert "Bracketing Recall         = 100.00" in run("score", *files, "--prm", prm).stdout
     result = run("score", *files, "--prm", write("wrong.prm", "DELETE_LABELS X\n"))
     assert result.exit_code == 1
     assert "wrong.prm:1: unknown parameter 'DELETE_LABELS'" in result.stderr
-
-
-def test_as_evalb_prints_the_whole_output(run, files):
-    result = run("score", files[1], files[1], "--as-evalb")
-    assert result.stdout.startswith("  Sent.                        Matched")
-
-
-def test_different_sentences_are_an_error(run, files, write):
-    result = run("score", files[0], write("other.mrg", "(TOP (NN sun))\n(TOP (NN moon))\n"))
-    assert result.exit_code == 1
-    assert ": sentence 1: " in result.stderr
 
 
 def test_same_output_as_the_program(run, evalb_files):

@@ -56,11 +56,7 @@ class _Elements(HTMLParser):
     def handle_comment(self, data):
         self.other.append(data)
 
-    def unknown_decl(self, data):
-        self.other.append(data)
-
-    def handle_pi(self, data):
-        self.other.append(data)
+    unknown_decl = handle_pi = handle_comment
 
 
 def elements(html: str) -> set[tuple[str, str | None]]:

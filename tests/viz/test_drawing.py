@@ -109,14 +109,14 @@ def test_right_to_left():
     assert without_marks(drawn) == HEBREW
     # The marks keep each word apart from its neighbours, whatever a terminal does about directions.
     assert "\u200eתפוח\u200e" in drawn
+    tree = Tree.from_string("(S (NP (NN rain)) (VP (VB falls)))")
+    assert draw(tree, direction="ltr") == draw(tree) != draw(tree, direction="rtl")
+    assert "falls rain" in draw(tree, direction="rtl")
 
 
-def test_wide_scripts():
+def test_wide_scripts_and_combining_characters():
     tree = Tree.from_string("(TOP (S (NP (NN 孩子)) (VP (VB 吃) (NP (NN 苹果))) (. 。)))")
     assert draw(tree) == CHINESE
-
-
-def test_combining_characters_take_no_column():
     lines = draw(make_tree("S", [make_tree("NN", "e\u0301te\u0301"), make_tree("VB", "va")])).splitlines()
     assert columns(lines[-1]) == len("été va")
     assert lines[-2].index("VB") == 4
@@ -187,9 +187,3 @@ def test_a_terminal_is_not_steered():
 def test_options_that_cannot_be(options, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         draw(TREE, **options)
-
-
-def test_the_direction_can_be_set():
-    tree = Tree.from_string("(S (NP (NN rain)) (VP (VB falls)))")
-    assert draw(tree, direction="ltr") == draw(tree) != draw(tree, direction="rtl")
-    assert "falls rain" in draw(tree, direction="rtl")
