@@ -16,14 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from spacy_incparse.tokens import BRACKETS
+
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
     from spacy_incparse.trees.tree import Tree
 
 ROOT_LABELS = ("TOP", "ROOT", "S1", "VROOT", "")  # not part of benepar's trees
-_BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
-_ESCAPES = str.maketrans(_BRACKETS)
+_ESCAPES = str.maketrans({bracket: f"-{name}-" for bracket, name in BRACKETS.items()})
 
 
 class NonConstituentException(Exception):  # noqa: N818  benepar's name
@@ -65,7 +66,8 @@ def span_parse_string(span: Span) -> str:
             pieces.append(f"({node.label} ")
             open_ends.append(node.index + node.size)
         elif node.is_leaf:
-            pieces.append(_leaf_string(node))
+            tag = node.tokens[0].tag_ or node.label
+            pieces.append(f"({f'{tag} {node.words[0]}'.translate(_ESCAPES)})")
             while open_ends and open_ends[-1] == node.index + 1:
                 pieces.append(")")
                 open_ends.pop()
@@ -90,7 +92,12 @@ def span_children(span: Span) -> Iterator[Span]:
 
 def span_parent(span: Span) -> Span | None:
     """Return the parent of a constituent; None for a sentence."""
-    return next(_spans(_above(_constituent(span))), None)
+    node = _constituent(span).parent
+    while node is not None:
+        if (found := next(_spans([node]), None)) is not None:
+            return found
+        node = node.parent
+    return None
 
 
 def token_labels(token: Token) -> tuple[str, ...]:
@@ -150,23 +157,12 @@ def _chain(node: Tree) -> list[Tree]:
     return chain
 
 
-def _above(node: Tree) -> Iterator[Tree]:
-    while node.parent is not None:
-        node = node.parent
-        yield node
-
-
 def _spans(nodes: Iterable[Any]) -> Iterator[Span]:
     """Yield the tokens of each node, skipping nodes whose edge lies inside a merged token."""
     for node in nodes:
         span = node.span
         if span is not None:
             yield node.doc[span.start : span.end]
-
-
-def _leaf_string(leaf: Any) -> str:
-    tag = leaf.tokens[0].tag_ or leaf.label
-    return f"({f'{tag} {leaf.words[0]}'.translate(_ESCAPES)})"
 
 
 def _is_root(node: Tree) -> bool:

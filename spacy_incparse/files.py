@@ -12,9 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from spacy_incparse.errors import IncparseError, ModelError
 
@@ -140,20 +138,15 @@ def lock(folder: Path) -> Iterator[bool]:
     except (ImportError, OSError):
         yield True
         return
+    is_free = True
     try:
-        yield _try_to_lock(fcntl, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:  # of another kind, where a file system has no locks
+            is_free = not isinstance(error, BlockingIOError)
+        yield is_free
     finally:
         os.close(descriptor)
-
-
-def _try_to_lock(fcntl: Any, descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        pass
-    return True
 
 
 @contextmanager
@@ -184,12 +177,5 @@ def release_memory() -> None:
     The C library of Linux keeps what is freed among blocks that are still used, and a process that asks for blocks of
     ever-changing sizes grows. Other C libraries are left alone.
     """
-    trim = _trim()
-    if trim is not None:
-        trim(0)
-
-
-@cache
-def _trim() -> Callable[[int], int] | None:
-    """Return `malloc_trim` of glibc; None for other C libraries."""
-    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if sys.platform == "linux" and hasattr(c_library := ctypes.CDLL(None), "malloc_trim"):
+        c_library.malloc_trim(0)

@@ -19,8 +19,6 @@ from spacy_incparse.files import most_unpacked, unzip
 _MARK = b"i"
 _HEAD = struct.Struct("<cBQQ")  # mark, number of planes, number of values, divisor; then the size of each plane
 _SIZE = struct.Struct("<Q")
-_STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY)
-_LEVEL, _MEMORY = 6, 9  # level 9 takes ten times as long for 1 %
 _PIECE = 1 << 18  # values decoded at once: they stay in the processor's cache
 _N_CLASSES = 1 << 16
 
@@ -30,7 +28,14 @@ def pack(numbers: np.ndarray) -> bytes:
     codes, divisor = _codes(np.ascontiguousarray(numbers))
     n_planes = (int(codes.max(initial=0)).bit_length() + 7) // 8
     octets = codes.view(np.uint8).reshape(-1, codes.itemsize)
-    planes = [_compressed(octets[:, k].tobytes()) for k in range(n_planes)]
+    planes = []
+    for k in range(n_planes):
+        found = []
+        for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY):
+            # Level 9 takes ten times as long for 1 %.
+            stream = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)
+            found.append(stream.compress(octets[:, k].tobytes()) + stream.flush())
+        planes.append(min(found, key=len))
     head = _HEAD.pack(_MARK, n_planes, len(codes), divisor)
     return b"".join([head, *(_SIZE.pack(len(plane)) for plane in planes), *planes])
 
@@ -122,14 +127,6 @@ def _decode(numbers: np.ndarray, codes: np.ndarray, divisor: int, what: str) -> 
             if int(values.min()) * divisor < limits.min or int(values.max()) * divisor > limits.max:
                 raise ModelError(f"{what} are damaged: they have values out of range")
             part *= codes.dtype.type(divisor)
-
-
-def _compressed(plane: bytes) -> bytes:
-    found = []
-    for strategy in _STRATEGIES:
-        stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY, strategy)
-        found.append(stream.compress(plane) + stream.flush())
-    return min(found, key=len)
 
 
 def _head(data: bytes, what: str) -> tuple[int, int, int]:

@@ -101,10 +101,9 @@ def _annotator(model: str, code: str | None) -> Annotator:
 
 
 _MOST_DEATHS = 6  # of actors at the same shard: on a shared cluster, they may have other reasons than the shard
-
-
 _NETWORK_ADDRESS = re.compile(r"(?:ray://)?\[?(.+?)\]?:(\d+)")
 _PATIENCE = 10  # seconds for a machine to answer: Ray itself tries for minutes
+_RAY = ("ray", "ray", "--ray needs Ray")
 _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
@@ -114,7 +113,7 @@ def run_with_ray(address: str, n_workers: int | None) -> RunWorkers:
     address: of the cluster, or "local". n_workers: the number of actors; None: one for each processor of the cluster.
     Raises IncparseError if Ray is not installed; what is returned does, if there is no cluster.
     """
-    _ray_module()  # before anything is written
+    optional_module(*_RAY)  # before anything is written
 
     def run_workers(
         prepare: Callable[[], Any], shards: Iterator[Shard], *, on_killed: OnKilled | None = None
@@ -126,10 +125,6 @@ def run_with_ray(address: str, n_workers: int | None) -> RunWorkers:
     return run_workers
 
 
-def _ray_module() -> Any:
-    return optional_module("ray", "ray", "--ray needs Ray")
-
-
 @contextmanager
 def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
     """Connect to a cluster, unless this process already has, and give Ray; what was connected here ends afterwards.
@@ -137,7 +132,7 @@ def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
     address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
     machine. Raises IncparseError if Ray is not installed, or there is no cluster.
     """
-    ray = _ray_module()
+    ray = optional_module(*_RAY)
     if ray.is_initialized():
         yield ray
         return
@@ -189,10 +184,10 @@ class RayPool(TaskPool[Any, Any]):
         except self._ray.exceptions.RayError as error:
             # `Answers` returns the errors of its own tasks, so that this one comes from an import.
             if isinstance(error, self._ray.exceptions.RayTaskError) or "creation task" in str(error):
-                what = f"an actor cannot begin: {_in_short(error)}"
-                return None, SentError.of(
-                    IncparseError(f"{what}: all machines need the same version of spacy-incparse")
+                what = (
+                    f"an actor cannot begin: {_in_short(error)}: all machines need the same version of spacy-incparse"
                 )
+                return None, SentError.of(IncparseError(what))
             raise WorkerDiedError(f'with the message "{_in_short(error)}"') from None
 
     def _end(self, worker: Any) -> None:

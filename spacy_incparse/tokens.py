@@ -103,26 +103,19 @@ def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> lis
     A space also follows the last word. Quotes open or close by their tags; without tags they alternate.
     """
     tags = [""] * len(words) if tags is None else tags
-    sides = _quote_sides(words, tags)
+    is_single = [word == "'" and tag != "POS" for word, tag in zip(words, tags, strict=True)]
+    singles = quote_directions(['"' if single else "" for single in is_single], tags)
+    doubles = quote_directions(words, tags)
+    sides = []
+    for word, single, single_opens, double_opens in zip(words, is_single, singles, doubles, strict=True):
+        opens = single_opens if single else double_opens
+        sides.append(("open" if opens else "close") if single or word == '"' else "")
     glued = [_glued(word, tag, side) for word, tag, side in zip(words, tags, sides, strict=True)]
     spaces = [
         not (glued[i][1] or glued[i + 1][0] or f"{words[i]} {words[i + 1]}".lower() in _SPLIT_WORDS)
         for i in range(len(words) - 1)
     ]
     return [*spaces, True][: len(words)]
-
-
-def _quote_sides(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """Return "open" or "close" for each word that is a quote, and "" for the others."""
-    is_single = [word == "'" and tag != "POS" for word, tag in zip(words, tags, strict=True)]
-    singles = quote_directions(['"' if single else "" for single in is_single], tags)
-    doubles = quote_directions(words, tags)
-    sides = []
-    for word, single, single_opens, double_opens in zip(words, is_single, singles, doubles, strict=True):
-        is_quote = single or word == '"'
-        opens = single_opens if single else double_opens
-        sides.append(("open" if opens else "close") if is_quote else "")
-    return sides
 
 
 def _glued(word: str, tag: str, side: str) -> tuple[bool, bool]:

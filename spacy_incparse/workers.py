@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
@@ -67,37 +68,22 @@ def run_in_order(
     if n_process == 1:
         yield from run_in_workers(prepare, tasks, 1)
         return
-    pool = WorkerPool(_Numbered(prepare), n_process)
-    done: dict[int, tuple[Task, Result]] = {}
+    pool = WorkerPool(partial(_of_numbered, prepare), n_process)
+    done: dict[int, tuple[Task, Result]] = {}  # those that wait for an earlier one; while they are many, no task begins
+    turn = 0
     try:
-        for following, numbered in enumerate(_in_turn(pool, enumerate(tasks), done, _AHEAD * n_process)):
-            assert following == numbered[0]
-            yield numbered[1]
+        for (number, task), result in pool.run(enumerate(tasks), may_begin=lambda: len(done) < _AHEAD * n_process):
+            done[number] = task, result
+            while turn in done:
+                yield done.pop(turn)
+                turn += 1
     finally:
         pool.close()
 
 
-def _in_turn(
-    pool: TaskPool, tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
-) -> Iterator[tuple[int, tuple[Any, Any]]]:
-    """Yield the results by number; at most `most` of them wait for an earlier one, and no new task begins meanwhile."""
-    turn = 0
-    for (number, task), result in pool.run(tasks, may_begin=lambda: len(done) < most):
-        done[number] = task, result
-        while turn in done:
-            yield turn, done.pop(turn)
-            turn += 1
-
-
-class _Numbered:
-    """A `prepare` whose function takes (number, task)."""
-
-    def __init__(self, prepare: Callable[[], Callable[[Any], Any]]):
-        self._prepare = prepare
-
-    def __call__(self) -> Callable[[tuple[int, Any]], Any]:
-        function = self._prepare()
-        return lambda numbered: function(numbered[1])
+def _of_numbered(prepare: Callable[[], Callable[[Any], Any]]) -> Callable[[tuple[int, Any]], Any]:
+    function = prepare()
+    return lambda numbered: function(numbered[1])
 
 
 class WorkerDiedError(Exception):
@@ -157,11 +143,6 @@ Worker = TypeVar("Worker")
 Ticket = TypeVar("Ticket")
 
 
-class _Busy(NamedTuple):
-    worker: Any
-    task: tuple[int, Any] | None  # with its number; None: the worker prepares itself
-
-
 _START = -1  # in place of the number of a task: the start of a worker
 
 
@@ -176,7 +157,8 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             raise ValueError(f"{n_workers} workers would never do anything")
         self._n_workers, self._most_deaths = n_workers, most_deaths
         self._idle: list[Worker] = []
-        self._busy: dict[Ticket, _Busy] = {}
+        # Each worker with its task and the task's number; None: the worker prepares itself.
+        self._busy: dict[Ticket, tuple[Worker, tuple[int, Any] | None]] = {}
         self._deaths: Counter[int] = Counter()  # by the number of the task
         self._on_killed: OnKilled | None = None
 
@@ -229,13 +211,13 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
 
     def close(self) -> None:
         """End all workers."""
-        for worker in [*self._idle, *(busy.worker for busy in self._busy.values())]:
+        for worker in [*self._idle, *(worker for worker, _ in self._busy.values())]:
             self._end(worker)
         self._idle, self._busy = [], {}
 
     @property
     def _n_begun(self) -> int:
-        return sum(busy.task is not None for busy in self._busy.values())
+        return sum(task is not None for _, task in self._busy.values())
 
     def _give_out(self, waiting: deque[tuple[int, Any]]) -> None:
         """Let idle workers begin with tasks, and start workers for the others."""
@@ -245,11 +227,11 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             if ticket is None:
                 self._idle.append(worker)
             else:
-                self._busy[ticket] = _Busy(worker, None)
+                self._busy[ticket] = worker, None
                 n_starting += 1
         while self._idle and waiting:
             ticket = self._send(self._idle[-1], waiting[0][1])
-            self._busy[ticket] = _Busy(self._idle.pop(), waiting.popleft())
+            self._busy[ticket] = self._idle.pop(), waiting.popleft()
 
     def _finished(self, ticket: Ticket, waiting: deque[tuple[int, Any]]) -> Iterator[tuple[Any, Any]]:
         """Yield a task that is done, with its result; if its worker is dead, put it back."""
@@ -258,7 +240,17 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             result, error = self._answer(worker, ticket)
         except WorkerDiedError as death:
             self._end(worker)
-            if self._try_again(task, death) and task is not None:
+            number, what = task or (_START, "their start")
+            self._deaths[number] += 1
+            if self._deaths[number] >= self._most_deaths:
+                end = IncparseError(
+                    f"{self._most_deaths} worker processes ended at {what}, the last {death}: if they lacked memory, "
+                    f"use fewer with --n-process"
+                )
+                if task is None or self._on_killed is None:
+                    raise end from None
+                self._on_killed(what, end)
+            elif task is not None:
                 waiting.appendleft(task)
             return
         self._idle.append(worker)
@@ -268,21 +260,6 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             del self._deaths[_START]
         else:
             yield task[1], result
-
-    def _try_again(self, task: tuple[int, Any] | None, death: WorkerDiedError) -> bool:
-        """Count a death; return whether the task is worth another try."""
-        number, what = task or (_START, "their start")
-        self._deaths[number] += 1
-        if self._deaths[number] < self._most_deaths:
-            return True
-        error = IncparseError(
-            f"{self._most_deaths} worker processes ended at {what}, the last {death}: if they lacked memory, use "
-            f"fewer with --n-process"
-        )
-        if task is None or self._on_killed is None:
-            raise error
-        self._on_killed(what, error)
-        return False
 
 
 class _Process:
@@ -341,14 +318,13 @@ def _work(prepare: Callable[[], Callable[[Any], Any]], connection: Connection) -
 
 def depend_on_parent() -> None:
     """Let the first process end this one, also by being killed. Ctrl-C, which goes to all processes, does not."""
+
+    def end_with_parent() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            sys.stderr.flush()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process if the first one is killed."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        sys.stderr.flush()
-        os._exit(1)
+    Thread(target=end_with_parent, daemon=True).start()
