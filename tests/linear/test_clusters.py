@@ -1,5 +1,8 @@
+import gzip
 import random
 import zlib
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,30 +10,15 @@ import srsly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.errors import ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.integer_arrays import pack
-from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear import clusters as cluster_files
+from spacy_incparse.linear.clusters import Clusters, as_clusters, read_clusters
 
 PATHS = [("the", "0010"), ("Oslo", "1101"), ("dog", "10"), ("cat", "10"), ("May", "011"), ("may", "111")]
 
 words = st.text(st.characters(exclude_categories=()), max_size=8)
 tables = st.lists(st.tuples(words, st.text("01", min_size=1, max_size=20)), max_size=60)
-
-
-def test_a_word_has_its_path():
-    clusters = Clusters.from_paths(PATHS)
-    assert [clusters.path(word) for word, _ in PATHS] == [path for _, path in PATHS]
-    assert len(clusters) == len(PATHS)
-
-
-def test_an_unknown_word_has_none_unless_its_lower_case_form_is_known():
-    clusters = Clusters.from_paths(PATHS)
-    assert [clusters.path(word) for word in ("DOG", "The", "oslo", "mouse", "", "\ud800")] == ["10", "0010"] + [""] * 4
-    assert [clusters.path(word) for word in ("May", "may", "MAY")] == ["011", "111", "111"]
-
-
-def test_of_equal_words_the_first_counts():
-    assert Clusters.from_paths([("run", "01"), ("run", "10")]).path("run") == "01"
 
 
 @given(tables, st.lists(words))
@@ -54,12 +42,6 @@ def test_the_order_of_words_does_not_matter():
     assert Clusters.from_paths(PATHS[1:]) != Clusters.from_paths(PATHS)
 
 
-def test_a_word_takes_a_few_bytes():
-    generator = random.Random(0)
-    pairs = [(f"word{number}", f"{generator.randrange(500, 1000):b}") for number in range(50_000)]
-    assert len(Clusters.from_paths(pairs).to_bytes()) < 5 * 50_000
-
-
 @pytest.mark.parametrize("change", [lambda data: data[:-3], lambda data: b"", lambda data: b"x" + data])
 def test_damaged_bytes_are_refused(change):
     with pytest.raises(ModelError, match="word clusters of the model are damaged"):
@@ -75,3 +57,128 @@ def test_parts_that_do_not_fit_are_refused():
     for wrong in ([], {}, {"paths": 1}, content | {"paths": 1}):
         with pytest.raises(ModelError, match="damaged"):
             Clusters.from_bytes(srsly.msgpack_dumps(wrong))
+
+
+# Files, and spaCy's lookups package
+
+FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
+
+
+def test_a_file_is_read():
+    clusters = read_clusters(FILE)
+    assert [clusters.path(word) for word in ("the", "Oslo", "WON", "mouse")] == ["00", "10111", "1100", ""]
+    assert len(clusters) == len(FILE.read_text().splitlines())
+    assert read_clusters(str(FILE)) == clusters
+
+
+def test_compression_line_ends_empty_lines_and_a_byte_order_mark_do_not_matter(tmp_path):
+    path = tmp_path / "clusters"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + FILE.read_bytes().replace(b"\n", b"\r\n\r\n")))
+    assert read_clusters(path) == read_clusters(FILE)
+
+
+def test_the_most_frequent_words_are_kept(tmp_path):
+    path = tmp_path / "clusters.txt"
+    path.write_text("0\trare\t1\n10\tcommon\t70\n11\tusual\t9\n0\tfirst\t9\n", encoding="utf8")
+    kept = read_clusters(path, max_words=2)
+    assert [kept.path(word) for word in ("common", "usual", "first", "rare")] == ["10", "11", "", ""]
+
+
+def test_a_word_may_hold_any_sign_but_tabs(tmp_path):
+    path = tmp_path / "clusters.txt"
+    path.write_text("01\tNew York\t3\n10\t\x85\t2\n11\t#\t1\n", encoding="utf8")
+    assert [read_clusters(path).path(word) for word in ("New York", "\x85", "#")] == ["01", "10", "11"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("01\tdog", r"clusters.txt:2: .* found 2 columns: '01\\tdog'"),
+        ("01\tdog\t3\t4", "clusters.txt:2: .* found 4 columns"),
+        ("0a\tdog\t3", "clusters.txt:2: the path '0a'"),
+        ("\tdog\t3", "clusters.txt:2: the path ''"),
+        ("01\t\t3", r"clusters.txt:2: the word is missing: '01\\t\\t3'"),
+        ("01\tdog\t-3", "clusters.txt:2: the count '-3'"),
+        ("01\tdog\t²", "clusters.txt:2: the count '²'"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path, line, message):
+    path = tmp_path / "clusters.txt"
+    path.write_text(f"0\tthe\t9\n{line}\n", encoding="utf8")
+    with pytest.raises(IncparseError, match=message):
+        read_clusters(path)
+
+
+def test_bytes_that_are_no_text_are_named(tmp_path):
+    path = tmp_path / "clusters.txt"
+    path.write_bytes(b"0\tthe\t9\n1\tcaf\xe9\t3\n")
+    with pytest.raises(IncparseError, match=r"clusters.txt:2: byte 0xe9 is not UTF-8"):
+        read_clusters(path)
+
+
+def test_files_that_hold_nothing_or_cannot_be_read(tmp_path):
+    empty, cut = tmp_path / "empty.txt", tmp_path / "cut.gz"
+    empty.write_text("\n")
+    cut.write_bytes(gzip.compress(FILE.read_bytes())[:40])
+    with pytest.raises(IncparseError, match="the file has no clusters"):
+        read_clusters(empty)
+    for path in (cut, tmp_path, tmp_path / "missing.txt"):
+        with pytest.raises(ConfigError, match=f"{path}: the clusters cannot be read .*; give a language's code"):
+            read_clusters(path)
+    with pytest.raises(ConfigError, match="max_words is 0"):
+        read_clusters(FILE, max_words=0)
+
+
+def test_what_is_read_already_stays():
+    clusters = read_clusters(FILE)
+    assert as_clusters(clusters) is clusters
+    assert as_clusters(None) is None
+    assert as_clusters(str(FILE)) == clusters
+
+
+def test_the_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(cluster_files, "entry_points", lambda group: ())
+    with pytest.raises(ConfigError, match=r'pip install "spacy-incparse\[clusters\]"'):
+        read_clusters("en")
+
+
+class FakeEntry:
+    def __init__(self, name, tables):
+        self.name, self.tables = name, tables
+
+    def load(self):
+        return self.tables
+
+
+@pytest.fixture
+def packaged(monkeypatch, tmp_path):
+    """A lookups package with clusters of Norwegian and none of Danish; tables are named without their .gz."""
+    (tmp_path / "nb.json.gz").write_bytes(gzip.compress(b'{".": 8, "og": 4, "qqq": 0, "hund": 11}'))
+    entries = (FakeEntry("nb", {"lexeme_cluster": tmp_path / "nb.json"}), FakeEntry("da", {}))
+    monkeypatch.setattr(cluster_files, "entry_points", lambda group: entries)
+
+
+@pytest.mark.usefixtures("packaged")
+def test_paths_of_the_package_begin_at_the_lowest_bit():
+    clusters = read_clusters("nb")
+    assert [clusters.path(word) for word in (".", "og", "hund")] == ["0001", "0010", "1101"]
+    assert clusters.path("qqq") == clusters.path("katt") == ""
+    assert len(clusters) == 3
+    assert [read_clusters("nb", max_words=2).path(word) for word in (".", "og", "hund")] == ["0001", "0010", ""]
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.parametrize("lang", ["da", "fi"])
+def test_a_language_without_clusters_is_named(lang):
+    with pytest.raises(ConfigError, match=f'no clusters for the language "{lang}", only for nb'):
+        read_clusters(lang)
+
+
+@pytest.mark.skipif(find_spec("spacy_lookups_data") is None, reason="spacy-lookups-data is not installed")
+def test_the_real_package():
+    english = read_clusters("en")
+    assert 99_900 < len(english) <= 100_000
+    paths = [english.path(word) for word in ("Monday", "Tuesday", "walked", "jumped")]
+    assert paths[0] == paths[1] != paths[2]
+    assert paths[2][:6] == paths[3][:6]
+    assert len(english.to_bytes()) < 400_000

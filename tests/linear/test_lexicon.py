@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.linear import words as lexicon_words
 from spacy_incparse.linear.words import Lexicon, word_class_of
+from tests.tagging.corpora import any_text
 
 SENTENCES = [["the", "otter", "swam"], ["the", "Otter", "sang"], ["the", "swam", "the", "the"]]
 
@@ -35,14 +36,11 @@ def number(word, **settings):
         ("猫", "x 猫"),
         ("٣", "9 "),
         ("🦦", "🦦 "),
+        ("a1" * 10_000, "x9" * 20 + " "),
     ],
 )
 def test_word_classes(word, word_class):
     assert word_class_of(word) == word_class
-
-
-def test_a_long_word_has_a_short_class():
-    assert len(word_class_of("a1" * 10_000)) <= 44
 
 
 def test_known_words_differ_and_rare_ones_look_like_their_class():
@@ -69,7 +67,7 @@ def test_numbers_are_checksums_that_no_version_changes():
     assert number("otter") == zlib.crc32("\ue000x ter".encode())
 
 
-@given(st.lists(st.text(max_size=12)), st.lists(st.text(max_size=12)))
+@given(st.lists(st.text(max_size=12)), st.lists(any_text, max_size=8))
 def test_any_text_has_numbers_of_32_bits(training, sentence):
     given_words = Lexicon.from_sentences([training, training])
     numbers, classes, *clusters = given_words.encode(sentence)
@@ -80,20 +78,12 @@ def test_any_text_has_numbers_of_32_bits(training, sentence):
     assert clusters == [(0,) * len(sentence)] * 2
 
 
-def test_broken_text_has_numbers():
-    assert lexicon().encode(["\ud800", "a\udfff"])[0]
-
-
 @given(st.lists(st.text(max_size=6)), st.integers(1, 4), st.integers(1, 4))
 def test_storage(training, known, common):
     one = Lexicon.from_sentences([training], known_min_count=known, common_min_count=common)
     other = Lexicon.from_dict(json.loads(json.dumps(one.to_dict())))
     assert other.encode([*training, "new"]) == one.encode([*training, "new"])
     assert other.to_dict() == one.to_dict()
-
-
-def test_the_order_of_the_sentences_does_not_matter():
-    assert lexicon().to_dict() == Lexicon.from_sentences(reversed(SENTENCES)).to_dict()
 
 
 def test_what_does_not_matter_is_not_kept():

@@ -2,13 +2,11 @@ import pytest
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import (
-    FIELDS,
     KINDS,
     NAMED_SETS,
     POSITION_FIELDS,
     STRUCTURE_FIELDS,
     Template,
-    combine,
     compile_kind,
     look_ahead,
     resolve,
@@ -34,16 +32,6 @@ def test_what_a_user_may_write_wrong(features, message):
         resolve(features)
 
 
-def test_templates_come_in_the_order_of_kinds():
-    features = {"close": ("L10 LEN",), "word": ("LK", "LK L10"), "node": ("L10",)}
-    assert [(t.kind, t.fields) for t in resolve(features)] == [
-        ("node", ("L10",)),
-        ("word", ("LK",)),
-        ("word", ("LK", "L10")),
-        ("close", ("L10", "LEN")),
-    ]
-
-
 def test_named_sets_contain_each_other():
     paper, punctuated, rich = (set(resolve(name)) for name in ("paper", "paper+punct", "rich"))
     assert paper < punctuated < rich
@@ -63,32 +51,19 @@ def test_table_2_of_the_paper():
     assert words == [words[-1][:k] for k in range(3, 8)]
 
 
-def test_combining_drops_doubles_and_keeps_order():
-    assert combine({"node": ("L20", "L10")}, {"node": ("L10", "L30"), "word": ("LK",)}) == {
-        "node": ("L20", "L10", "L30"),
-        "word": ("LK",),
-        "chain": (),
-        "close": (),
-    }
-
-
 @pytest.mark.parametrize(("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)])
 def test_a_template_looks_as_far_as_its_farthest_field(text, reach):
     assert look_ahead(resolve({"node": (text,)})) == reach
     assert look_ahead(resolve({"node": ("L10", text)})) == reach
 
 
-def test_all_but_closings_score_an_outcome_that_the_next_word_decides():
+def test_look_ahead_of_closings_and_of_the_named_sets():
+    """All but closings score an outcome that the next word decides."""
     assert look_ahead([Template("node", ("L10",))]) == 0
     assert look_ahead([Template("close", ("L10",))]) == -1
     assert look_ahead([Template("close", ("L10", "W1"))]) == 1
-
-
-def test_look_ahead_of_the_named_sets():
     assert look_ahead(resolve("paper")) == 0
-    assert look_ahead(resolve("rich")) is None
-    without_question = [template for template in resolve("rich") if "QUESTION" not in template.fields]
-    assert look_ahead(without_question) == 3
+    assert look_ahead([template for template in resolve("rich") if "QUESTION" not in template.fields]) == 3
 
 
 def test_tables_name_the_fields_by_number():
@@ -114,10 +89,3 @@ def test_coefficients_differ_and_stay_the_same():
         (((0, 12667196456501598327),),),
         (((8, 6882090419355404461),),),
     )
-
-
-def test_each_field_may_stand_in_a_template_of_some_kind():
-    for name, field in FIELDS.items():
-        kinds = ["close"] if field.needs_span else KINDS
-        for kind in kinds:
-            assert resolve(NODE | {kind: (name,)})

@@ -1,14 +1,17 @@
+import inspect
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags, tagger
-from spacy_incparse.tagging.words import TEMPLATES
+from spacy_incparse.tagging.tagger import SETTINGS, check_settings
 from tests.reference.tagger import SlowTagger
 from tests.tagging.corpora import any_text, random_corpus, written_corpus
 
@@ -22,10 +25,7 @@ def test_training_data_is_learnt(trained):
     sentences, tags = written_corpus()
     assert trained.tag_batch(sentences) == tags
     assert [trained.tag(words) for words in sentences] == tags
-
-
-def test_labels_are_sorted(trained):
-    assert trained.labels == tuple(sorted({tag for row in written_corpus()[1] for tag in row}))
+    assert trained.labels == tuple(sorted({tag for row in tags for tag in row}))
 
 
 def test_context_decides_between_tags_of_a_word(trained):
@@ -39,16 +39,20 @@ def test_quotes_have_a_direction_by_their_order(trained):
 @pytest.mark.parametrize(
     "options",
     [
-        {"beam_size": 1, "margin": 0},
-        {"beam_size": 4, "margin": 20},
+        {"beam_size": 1, "margin": 0, "clusters": True},
+        {"beam_size": 4, "margin": 20, "clusters": True},
         {"beam_size": 3, "margin": 5, "only_min_count": 2, "only_min_share": 0.6, "class_min_count": 2},
-        {"beam_size": 50, "margin": 1},
+        {"beam_size": 30, "margin": 1},
         {"beam_size": 2, "margin": 0, "templates": ("tag[-2]", "tag[-2] word[2]", "word[0]", "lower[-1] shape[1]")},
     ],
 )
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_slow_twin_learns_and_tags_the_same(options, seed):
+def test_the_slow_twin_learns_and_tags_the_same(options):
+    seed = options["margin"]
     corpus, other = random_corpus(14, seed), random_corpus(10, seed + 100)[0]
+    if "clusters" in options:
+        known = sorted({word for words in corpus[0] + other for word in words})[::2]
+        paths = [(word, f"{number * 7919 % 60:06b}" * 2) for number, word in enumerate(known)]
+        options = options | {"clusters": Clusters.from_paths(paths)}
     fast = Tagger.train(*corpus, n_epochs=3, seed=seed, **options)
     slow = SlowTagger(*corpus, n_epochs=3, seed=seed, **options)
     cells = zip(fast.weights.tags.tolist(), fast.weights.values.tolist(), strict=True)
@@ -198,42 +202,56 @@ def test_wrong_corpora_are_refused(sentences, tags, message):
         Tagger.train(sentences, tags)
 
 
+COUNTS = ("n_epochs", "seed", "beam_size", "margin", "class_min_count", "only_min_count")
+
+
+def test_all_settings_are_checked_and_the_defaults_are_good():
+    parameters = inspect.signature(Tagger.train).parameters
+    assert set(SETTINGS) == set(parameters) - {"sentences", "tags", "progress"}
+    check_settings({name: parameters[name].default for name in SETTINGS})
+    for clusters in ("en", Path("clusters.txt"), Clusters.from_paths([])):
+        check_settings({"clusters": clusters})
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_numbers_are_whole_and_have_bounds(name):
+    for value in ("5", 1.5, True, None):
+        with pytest.raises(ConfigError, match=f"the tagger's {name} is .* whole number"):
+            check_settings({name: value})
+    with pytest.raises(ConfigError, match=f"the tagger's {name} is -1: .* at least "):
+        check_settings({name: -1})
+    with pytest.raises(ConfigError, match=f"the tagger's {name} is 10{'0' * 20}: .* at most "):
+        check_settings({name: 10**21})
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("settings", "message"),
     [
-        ({"n_epochs": 0}, "the tagger's n_epochs is 0: it must be at least 1"),
-        ({"beam_size": 0}, "the tagger's beam_size is 0: it must be at least 1"),
+        ({"n_epochs": 0}, "the tagger's n_epochs is 0: .* at least 1"),
+        ({"beam_size": 0}, "the tagger's beam_size is 0: .* at least 1"),
+        ({"beam_size": 10_001}, "the tagger's beam_size is 10001: .* at most 10000"),
+        ({"only_min_share": -0.1}, "the tagger's only_min_share is -0.1: .* at least 0"),
+        ({"only_min_share": 1.5}, "the tagger's only_min_share is 1.5: .* at most 1"),
+        ({"only_min_share": "all"}, "the tagger's only_min_share is 'all': .* a number"),
+        ({"templates": "word[0]"}, r"templates are 'word\[0\]': .* a list of templates, or None"),
+        ({"templates": [1]}, r"templates are \[1\]: .* a list of templates"),
         ({"templates": ["word[3]"]}, r"'word\[3\]' is not an atom"),
         ({"templates": ["tag[0]"]}, r"'tag\[0\]' is not an atom"),
+        ({"templates": ["tag[-3]"]}, r"'tag\[-3\]' is not an atom"),
         ({"templates": ["wrod[0]"]}, r"'wrod\[0\]' is not an atom"),
         ({"templates": [""]}, "0 atoms"),
+        ({"templates": ["word[0] " * 9]}, "9 atoms"),
+        ({"clusters": []}, r"the tagger's clusters is \[\]: .* a language code, the path of a file"),
+        ({"layers": 3}, "no setting 'layers': .*n_epochs, seed"),
+        ({"progress": 3}, "no setting 'progress'"),
     ],
 )
-def test_wrong_settings_are_refused(options, message):
+def test_wrong_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
-        Tagger.train([["a"]], [["X"]], **options)
-
-
-def test_templates_are_distinct():
-    assert len(set(TEMPLATES)) == len(TEMPLATES)
-
-
-@pytest.mark.treebanks
-def test_a_slice_of_a_real_treebank(treebanks):
-    from spacy_incparse.treebanks.normalize import normalize
-    from spacy_incparse.treebanks.reader import read_trees
-
-    trees = [tree for raw in read_trees(treebanks / "wsj" / "train.mrg") if (tree := normalize(raw))][:900]
-    sentences, tags = [list(tree.words) for tree in trees], [list(tree.tags) for tree in trees]
-    learnt = Tagger.train(sentences[:700], tags[:700], n_epochs=4)
-    right = [
-        a == b
-        for x, y in zip(learnt.tag_batch(sentences[700:]), tags[700:], strict=True)
-        for a, b in zip(x, y, strict=True)
-    ]
-    assert sum(right) / len(right) > 0.9
-    jackknifed = jackknife_tags(sentences[:200], tags[:200], n_folds=2, n_epochs=2)
-    assert [len(row) for row in jackknifed] == [len(row) for row in tags[:200]]
+        check_settings(settings)
+    if not {"layers", "progress"} & {*settings}:
+        with pytest.raises(ConfigError, match=message):
+            Tagger.train([["a"]], [["X"]], **settings)
 
 
 @pytest.mark.parametrize(("n_tags", "margin"), [(1, 50), (2, 10), (3, 1000), (9, 0)])
@@ -251,3 +269,35 @@ def test_the_dictionary_leaves_one_tag_in_a_lattice():
     corpus = [["it", "runs"]] * 30, [["PRP", "VBZ"]] * 30
     made = Tagger.train(*corpus, n_epochs=2)
     assert made.candidate_tags([["it", "it"], []], 5, 10**6) == [["PRP", "PRP"], []]
+
+
+def test_every_fold_is_tagged_by_a_tagger_of_the_others():
+    sentences, tags = random_corpus(20, 7)
+    tagged = jackknife_tags(sentences, tags, n_folds=3, n_epochs=2, seed=4)
+    rest = Tagger.train(sentences[7:], tags[7:], n_epochs=2, seed=4)
+    assert tagged[:7] == rest.tag_batch(sentences[:7])
+    assert [len(row) for row in tagged] == [len(words) for words in sentences]
+
+
+def test_its_own_tags_never_reach_a_sentence():
+    sentences, tags = random_corpus(12, 8)
+    changed = [["D"] * len(tags[0]), *tags[1:]]
+    tagged, again = (jackknife_tags(sentences, given, n_folds=13, n_epochs=2) for given in (tags, changed))
+    assert tagged[0] == again[0]
+
+
+def test_the_same_input_gives_the_same_tags_and_progress_counts_folds():
+    corpus, seen = random_corpus(12, 9), []
+    first = jackknife_tags(*corpus, n_folds=4, n_epochs=1, progress=lambda done, n_folds: seen.append((done, n_folds)))
+    assert first == jackknife_tags(*corpus, n_folds=4, n_epochs=1)
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_more_folds_than_sentences():
+    assert jackknife_tags([["a"], ["b"]], [["X"], ["Y"]], n_folds=10) == [["Y"], ["X"]]
+
+
+@pytest.mark.parametrize(("sentences", "n_folds"), [([], 10), ([["a"]], 10), ([["a"], ["b"]], 1)])
+def test_too_little_to_jackknife(sentences, n_folds):
+    with pytest.raises(ConfigError, match="two folds"):
+        jackknife_tags(sentences, [["X"] for _ in sentences], n_folds=n_folds)

@@ -24,7 +24,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.small_pipeline import ASSETS
 
-TREES = read_treebank(ASSETS / "sample-train.mrg")[:40]
+TREES = read_treebank(ASSETS / "sample-train.mrg")[:30]
 RECIPE = ParserRecipe(
     "perceptron",
     ParserConfig(table_bits=16, train_beam_size=4, beam_size=4),
@@ -102,7 +102,7 @@ def test_the_number_of_processes_changes_nothing(folder, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [{"trees": TREES[1:]}, {"n": 5}, {"n_folds": 2}, {"recipe": replace(RECIPE, seed=1)}],
-    ids=["trees", "n", "folds", "seed"],
+    ids=str,
 )
 def test_lists_of_another_run_are_refused(folder, change):
     with pytest.raises(IncparseError, match=r"fold-001.jsonl.gz was made with other trees or settings: name another"):

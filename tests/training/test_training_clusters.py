@@ -13,6 +13,7 @@ from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
+from tests.reference.engine import teach
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
 TEXT = """
@@ -33,9 +34,7 @@ def config(**settings):
 def learn(n_passes=3, **settings):
     found = config(**settings)
     prepared = TrainingTask(PERCEPTRON, TREES, found, HeadRules.from_name("en"), n_folds=2).prepare()
-    for _ in range(n_passes):
-        for tree, tags in zip(TREES, prepared.tags, strict=True):
-            prepared.learner.update(tree.words, tags, tree)
+    teach(prepared.learner, TREES, n_passes, prepared.tags)
     return prepared
 
 
@@ -66,40 +65,22 @@ def test_a_named_set_has_the_templates_of_clusters_with_clusters_only():
 def test_tagger_and_parser_have_the_clusters(learnt):
     assert learnt.tagger.clusters == learnt.learner.parser().clusters == read_clusters(FILE)
     plain = learn(1, clusters=None)
-    assert plain.tagger.clusters is None is plain.learner.parser().clusters
-
-
-def test_words_of_one_cluster_are_parsed_alike(learnt):
-    """The features of a sentence whose words are others of the same clusters are those of clusters alone."""
-    own = {"node": ("L10 L01 K0 CLK", "L10 L01 S1K GB"), "word": ("K0 L10",), "close": ("L10 CLB K-1",)}
-    parser = learn(features=own).learner.parser()
-    tags = ("DT", "JJ", "NN", "VBD", "DT", "NN", ".")
-    parses = [parser.parse(text.split(), tags) for text in ("the old dog saw a cat .", "THE old cat saw an dog .")]
-    assert parses[0].score == parses[1].score
-    assert parses[0].tree.spans() == parses[1].tree.spans()
+    parser = plain.learner.parser()
+    assert plain.tagger.clusters is None is parser.clusters
+    assert PerceptronParser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
 
 
 def test_a_copy_needs_no_file(learnt):
     parser, tagger = learnt.learner.parser(), learnt.tagger
-    copy = PerceptronParser.from_bytes(parser.to_bytes())
-    assert copy.clusters == parser.clusters
-    assert copy.to_bytes() == parser.to_bytes()
-    tags = tagger.tag(UNSEEN)
+    copy, tags = PerceptronParser.from_bytes(parser.to_bytes()), tagger.tag(UNSEEN)
+    assert (copy.clusters, copy.to_bytes()) == (parser.clusters, parser.to_bytes())
     assert copy.parse(UNSEEN, tags) == parser.parse(UNSEEN, tags)
-
-
-def test_clusters_can_be_left_to_the_tagger(learnt):
-    parser, tagger = learnt.learner.parser(), learnt.tagger
+    # They can be left to the tagger.
     small = parser.to_bytes(with_clusters=False)
     assert len(small) < len(parser.to_bytes())
     assert PerceptronParser.from_bytes(small, tagger.clusters).to_bytes() == parser.to_bytes()
     with pytest.raises(ModelError, match="word clusters are missing"):
         PerceptronParser.from_bytes(small)
-
-
-def test_a_parser_without_clusters_takes_none():
-    parser = learn(1, clusters=None).learner.parser()
-    assert PerceptronParser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
 
 
 def train(folder, n_passes, config, *, resume=False):
