@@ -7,7 +7,6 @@ import pytest
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.linear.templates import FIELDS
-from spacy_incparse.treebanks.reader import read_treebank
 from tests.reference.engine import Engines, learner_of
 
 WORDS = "The old train was late because the driver slept .".split()
@@ -30,16 +29,16 @@ class Tagger:
         return TAGS[sum(len(word) for word in window) % len(TAGS)]
 
 
-def sample(request):
-    return read_treebank([request.config.rootpath / "assets" / "sample-dev.mrg"])
-
-
-def parser_of(request, features, **settings):
-    trees = sample(request)
+def parser_of(trees, features, **settings):
     learner = learner_of(trees, features=features, **settings)
     for tree in trees:
         learner.learn(learner.encode(tree.words, tree.tags, tree))
     return learner.parser()
+
+
+@pytest.fixture(scope="module")
+def paper(held_out):
+    return parser_of(held_out, "paper")
 
 
 def pushed(session, words, tags=()):
@@ -50,9 +49,9 @@ def pushed(session, words, tags=()):
 
 @pytest.mark.parametrize("generative_weight", [0.0, 3.0])
 @pytest.mark.parametrize(("features", "look_ahead"), [("paper", 0), (LOOKS_FAR, 2)])
-def test_answers_come_as_late_as_the_features_look_ahead(request, features, look_ahead, generative_weight):
+def test_answers_come_as_late_as_the_features_look_ahead(held_out, features, look_ahead, generative_weight):
     settings = {"generative_weight": generative_weight, "train_generative_weight": generative_weight}
-    parser = parser_of(request, features, generative_folds=0, **settings)
+    parser = parser_of(held_out, features, generative_folds=0, **settings)
     assert parser.start().look_ahead == look_ahead
     for n in range(1, len(WORDS) + 1):
         session = pushed(parser.start(), WORDS[:n], TAGS)
@@ -68,11 +67,11 @@ def test_answers_come_as_late_as_the_features_look_ahead(request, features, look
 
 
 @pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if field.look_ahead is not None])
-def test_no_field_looks_farther_than_it_says(request, name):
+def test_no_field_looks_farther_than_it_says(held_out, name):
     """With random weights, the beam does not depend on words beyond the look-ahead."""
     kind = "close" if FIELDS[name].needs_span else "node"
     features = {"node": ["L10 L01"], kind: [name, "L10 L01"]}
-    engines = Engines(sample(request)[:20], features=features, beam_size=4)
+    engines = Engines(held_out[:20], features=features, beam_size=4)
     for n in range(1, len(WORDS) - 3):
         n_seen = n + max(0, FIELDS[name].look_ahead)
         sentences = [
@@ -84,8 +83,8 @@ def test_no_field_looks_farther_than_it_says(request, name):
         assert found[0] == found[1] == found[2]
 
 
-def test_words_without_tags_get_those_that_later_words_will_not_change(request):
-    parser, tagger = parser_of(request, LOOKS_FAR), Tagger()
+def test_words_without_tags_get_those_that_later_words_will_not_change(held_out):
+    parser, tagger = parser_of(held_out, LOOKS_FAR), Tagger()
     all_tags = tagger.candidate_tags([WORDS], 1, 0.0)[0]
     assert parser.start(tagger).look_ahead == 4
     for n in range(1, len(WORDS) + 1):
@@ -97,8 +96,8 @@ def test_words_without_tags_get_those_that_later_words_will_not_change(request):
         assert session.best(complete=True) == parser.parse(WORDS[:n], own)
 
 
-def test_a_given_tag_need_not_be_waited_for(request):
-    session = pushed(parser_of(request, "paper").start(Tagger()), WORDS[:3])
+def test_a_given_tag_need_not_be_waited_for(paper):
+    session = pushed(paper.start(Tagger()), WORDS[:3])
     assert session.answered == 1
     late, known = session.push("was"), session.push("was", "VBD")
     assert (late.answered, known.answered) == (2, 2)
@@ -106,23 +105,21 @@ def test_a_given_tag_need_not_be_waited_for(request):
     assert known.push("late", "JJ").best().tree.tags[3:] == ("VBD", "JJ")
 
 
-def test_a_complete_sentence_is_answered_for_as_ever(request):
-    parser = parser_of(request, "paper")
-    assert pushed(parser.start(), WORDS[:5], TAGS).best(complete=True) == parser.parse(WORDS[:5], TAGS[:5])
+def test_a_complete_sentence_is_answered_for_as_ever(paper):
+    assert pushed(paper.start(), WORDS[:5], TAGS).best(complete=True) == paper.parse(WORDS[:5], TAGS[:5])
 
 
-def test_branches_leave_each_other_alone(request):
-    parser = parser_of(request, "paper")
-    prefix = pushed(parser.start(), WORDS[:3], TAGS)
+def test_branches_leave_each_other_alone(paper):
+    prefix = pushed(paper.start(), WORDS[:3], TAGS)
     before = prefix.nbest(2)
     assert prefix.push("stopped", "VBD").words[-1] == "stopped"
-    assert prefix.push("was", "VBD").best() == pushed(parser.start(), WORDS[:4], TAGS).best()
+    assert prefix.push("was", "VBD").best() == pushed(paper.start(), WORDS[:4], TAGS).best()
     assert prefix.nbest(2) == before
     assert prefix.push("was", "VBD").previous is prefix  # undo is going back to it
 
 
-def test_features_that_see_the_end_answer_for_whole_sentences_alone(request):
-    session = pushed(parser_of(request, "paper+punct").start(), WORDS[:4], TAGS)
+def test_features_that_see_the_end_answer_for_whole_sentences_alone(held_out):
+    session = pushed(parser_of(held_out, "paper+punct").start(), WORDS[:4], TAGS)
     assert session.look_ahead is None
     assert session.answered == 0
     with pytest.raises(IncparseError, match="end of the sentence"):
@@ -130,8 +127,8 @@ def test_features_that_see_the_end_answer_for_whole_sentences_alone(request):
     assert session.best(complete=True).tree.words == tuple(WORDS[:4])
 
 
-def test_what_a_session_cannot_do_is_told(request):
-    session = parser_of(request, "paper").start()
+def test_what_a_session_cannot_do_is_told(paper):
+    session = paper.start()
     with pytest.raises(IncparseError, match="no tag"):
         session.push("The")
     for word in ("", " ", "the old", "the\told", "the\nold"):
