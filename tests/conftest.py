@@ -25,7 +25,7 @@ _QUICK = {
     "repair": "rule_files repairing",
     "tagging": "words tagger_storage",
     "training": "temperature training_lists",
-    "transforms": "binarize left_corner markovize",
+    "transforms": "left_corner markovize",
     "treebanks": "normalize forest_reading",
     "trees": "bracket_strings builder codec edits heads tree walks",
     "viz": "escaping sketch svg",

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
@@ -11,7 +11,6 @@ from spacy_incparse.transforms.markovize import (
     unmarkovize,
     with_furthest_ancestor,
 )
-from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -128,17 +127,63 @@ def test_deep_and_wide_trees():
 def test_wrong_settings_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         Markovization(**options)
-
-
-def test_heads_are_needed():
     with pytest.raises(ValueError, match="need head rules"):
         markovize(FOUR.arrays, Markovization(branching="head"))
 
 
-@pytest.mark.treebanks
-@settings(max_examples=10, deadline=None)
-@given(options=SETTINGS)
-def test_real_trees_are_restored(treebanks, options):
-    for number, tree in enumerate(read_trees(treebanks / "gum" / "dev.mrg")):
-        if number % 50 == 0:
-            assert Tree(unmarkovize(markovize(tree.arrays, options, HEADS))) == tree
+# Binarization: the labels of added nodes name their children
+
+TREE = Tree.from_string("(NP (DT a) (JJ very) (JJ old) (NN owl))")
+directions = st.sampled_from(["left", "right"])
+widths = st.sampled_from([None, 0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "(NP (DT a) (NP|<JJ-JJ-NN> (JJ very) (NP|<JJ-NN> (JJ old) (NN owl))))"),
+        ({"horizontal": 1}, "(NP (DT a) (NP|<JJ> (JJ very) (NP|<JJ> (JJ old) (NN owl))))"),
+        ({"horizontal": 0, "marker": "@"}, "(NP (DT a) (NP@<> (JJ very) (NP@<> (JJ old) (NN owl))))"),
+        ({"direction": "left"}, "(NP (NP|<DT-JJ-JJ> (NP|<DT-JJ> (DT a) (JJ very)) (JJ old)) (NN owl))"),
+        ({"direction": "left", "horizontal": 1}, "(NP (NP|<JJ> (NP|<JJ> (DT a) (JJ very)) (JJ old)) (NN owl))"),
+    ],
+)
+def test_what_is_put_in(options, expected):
+    assert str(TREE.binarize(**options)) == expected
+
+
+@given(raw_trees(), directions, widths)
+def test_unbinarize_restores_the_tree(tree, direction, horizontal):
+    binary = tree.binarize(direction, horizontal=horizontal)
+    assert all(len(node) <= 2 for node in binary.preorder())
+    assert binary.words == tree.words
+    assert binary.unbinarize() == tree
+
+
+@given(raw_trees(), directions)
+def test_a_node_is_binarized_as_a_tree_of_its_own(tree, direction):
+    node = tree[-1]
+    alone = make_tree(node.label, node.words[0] if node.is_leaf else node.children)
+    assert node.binarize(direction) == alone.binarize(direction)
+
+
+def test_wrong_options_and_labels_are_refused():
+    for options, message in (({"direction": "up"}, "'up'; .* right, left"), ({"marker": ""}, "the marker is empty")):
+        with pytest.raises(ValueError, match=message):
+            TREE.binarize(**options)
+    twice = TREE.binarize()
+    with pytest.raises(ValueError, match=r"'NP\|<JJ-JJ-NN>' .* choose another marker"):
+        twice.binarize()
+    assert twice.binarize(marker="#").unbinarize(marker="#") == twice
+    alone = Tree.from_string(
+        "(S (ADVP|PRT (RB up) (RB and) (RB down)) (X (Y|<Z> now)))"
+    )
+    assert alone.binarize().unbinarize() == alone
+
+
+def test_deep_and_wide_trees_are_binarized():
+    deep = deep_tree(5_000)
+    assert deep.binarize("left").unbinarize() == deep
+    wide = make_tree("FRAG", [make_tree("NN", "owl")] * 5_000)
+    assert wide.binarize(horizontal=2).height == 4_999
+    assert wide.binarize(horizontal=2).unbinarize() == wide
