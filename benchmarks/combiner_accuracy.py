@@ -20,8 +20,7 @@ from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_nam
 from spacy.language import Language
 
 from spacy_incparse.cli.options import find_parser
-from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.significance import compare
+from spacy_incparse.evaluation.evalb import compare, score_trees
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

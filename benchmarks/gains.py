@@ -18,8 +18,7 @@ from results import Table, percent, publish, spread
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS
-from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.significance import compare
+from spacy_incparse.evaluation.evalb import compare, score_trees
 from spacy_incparse.evaluation.summaries import SKIPPED, VALID, LabelCounts, Scores, SentenceScore
 from spacy_incparse.treebanks.reader import read_trees
 

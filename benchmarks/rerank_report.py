@@ -9,7 +9,7 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.evaluation.significance import Bootstrap
+from spacy_incparse.evaluation.evalb import Bootstrap
 from spacy_incparse.evaluation.summaries import Scores, Summary
 from spacy_incparse.viz.plot import plot
 

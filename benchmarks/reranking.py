@@ -43,7 +43,7 @@ from rerank_study import Choice, Study
 from results import Table, percent, write
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.evaluation.significance import compare
+from spacy_incparse.evaluation.evalb import compare
 from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.rerank.data import How
 from spacy_incparse.rerank.second_scores import SECOND_SCORES

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.significance import Bootstrap, compare
+from spacy_incparse.evaluation.evalb import Bootstrap, compare, score_trees
 from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse

@@ -3,8 +3,7 @@ import json
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.significance import compare, report_scores
+from spacy_incparse.evaluation.evalb import compare, report_scores, score_trees
 from tests.reference.evalb import tree_of
 
 RIGHT = tree_of("(TOP (S (NP (DT the) (NN cat)) (VP (VBD slept))))")
