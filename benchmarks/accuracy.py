@@ -29,7 +29,7 @@ from results import Table, percent, publish, spread
 from training_run import parse_and_score, tags_for, train
 
 from spacy_incparse.cli.recipe import read_recipe, save_pipeline
-from spacy_incparse.training.state import fingerprint
+from spacy_incparse.training.loop import fingerprint
 
 TABLE = Table(
     "Accuracy",

@@ -28,8 +28,8 @@ from spacy_incparse.rerank.list_folders import (
     sentence_key,
 )
 from spacy_incparse.rerank.lists import CandidateList, read_lists
+from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.training.settings import ParserRecipe
-from spacy_incparse.training.state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -15,7 +15,7 @@ from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.papers.finkel_2008.system import BooleanPruner, relaxed
 from spacy_incparse.papers.taskar_2004.features import Pcfg
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree

@@ -32,8 +32,8 @@ from results import Table, percent, write
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.training.settings import head_rules
-from spacy_incparse.training.state import fingerprint
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

@@ -21,7 +21,7 @@ from spacy_incparse.papers.finkel_2008.system import gradient_steps
 from spacy_incparse.papers.taskar_2004 import GRAMMARS
 from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, MarginLearner, binarized_loss
 from spacy_incparse.papers.taskar_2004.features import LexicalSpans
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 
 TABLE_BITS = 20
 L2 = 0.1  # of conditional random fields

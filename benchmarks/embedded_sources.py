@@ -23,8 +23,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from spacy_incparse.repair.repair import repair_trees
-from spacy_incparse.repair.rules import find_rules
+from spacy_incparse.repair.repair import find_rules, repair_trees
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 

@@ -20,7 +20,7 @@ import common
 from neural_worker import Figures, in_process
 from results import Table, percent, publish
 
-from spacy_incparse.cli.train_options import NO_ENCODER
+from spacy_incparse.cli.train import NO_ENCODER
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree

@@ -18,8 +18,7 @@ import common
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 
-from spacy_incparse.repair.repair import repair_trees
-from spacy_incparse.repair.rules import find_rules
+from spacy_incparse.repair.repair import find_rules, repair_trees
 
 TABLE = Table(
     "Accuracy of a trained pipeline",

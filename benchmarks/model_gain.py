@@ -18,8 +18,7 @@ from spacy.language import Language
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.summaries import Scores
-from spacy_incparse.repair.repair import repair_trees
-from spacy_incparse.repair.rules import find_rules
+from spacy_incparse.repair.repair import find_rules, repair_trees
 from spacy_incparse.trees.tree import Tree
 
 

@@ -26,8 +26,8 @@ from process_memory import peak_bytes
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs
 
+from spacy_incparse.cli.train import BEST, STATE
 from spacy_incparse.cli.train_neural import neural_config, train_neural
-from spacy_incparse.cli.train_options import BEST, STATE
 from spacy_incparse.neural.training import is_begun
 from spacy_incparse.training.passes import ExtraTrees, check_weight
 from spacy_incparse.treebanks.reader import read_treebank

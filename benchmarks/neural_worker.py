@@ -64,7 +64,7 @@ def parse(folder: Path, settings: dict[str, Any]) -> Figures:
     import spacy_incparse
 
     imported = time.process_time()
-    from spacy_incparse.cli.train_options import BEST
+    from spacy_incparse.cli.train import BEST
 
     encoder = {"transformer": {"model": {"with_spans": {"bfloat16": False}}}} if settings.get("single") else {}
     if settings.get("gpu", -1) >= 0:

@@ -30,8 +30,8 @@ from spacy_incparse.cli.options import progress_bar
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.coverage import GrammarTable, grammar_table
 from spacy_incparse.tagging.tagger import Tagger, jackknife_tags
+from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.training.preparation import Progress
-from spacy_incparse.training.state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

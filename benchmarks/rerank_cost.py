@@ -13,8 +13,7 @@ from rerank_data import StudyData
 from spacy_incparse.papers.collins_2000.learners import BoostLearner, GreedyLogLearner
 from spacy_incparse.rerank.data import RerankerWeights, RerankingData
 from spacy_incparse.rerank.lists import CandidateList
-from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.second_scores import SECOND_SCORES
+from spacy_incparse.rerank.reranker import SECOND_SCORES, Reranker, RerankerConfig
 
 N_LISTS = 300  # whose time is measured
 

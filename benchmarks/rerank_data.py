@@ -17,7 +17,7 @@ from spacy_incparse.rerank.data import RerankingData, build_data, first_candidat
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import FAMILIES, FeatureColumns, check_families, closed_class_tags
 from spacy_incparse.rerank.lists import CandidateList
-from spacy_incparse.rerank.second_scores import columns_of
+from spacy_incparse.rerank.reranker import columns_of
 from spacy_incparse.trees.heads import HeadRules
 
 MIN_LISTS = 5  # Collins (2000), section 3

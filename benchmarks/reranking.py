@@ -47,7 +47,7 @@ from spacy_incparse.evaluation.evalb import compare
 from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.rerank.data import How
 from spacy_incparse.rerank.second_scores import SECOND_SCORES
-from spacy_incparse.training.state import fingerprint
+from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.trees.tree import Tree
 
 N_SAMPLES = 10_000

@@ -26,12 +26,10 @@ from spacy_incparse.generative.hybrid import HybridModel
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.repair.compare import count_decisions
-from spacy_incparse.tagging.storage import SparseWeights
-from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.loop import PassReport
+from spacy_incparse.tagging.tagger import SparseWeights, Tagger
+from spacy_incparse.training.loop import PassReport, is_begun
 from spacy_incparse.training.passes import ExtraTrees
 from spacy_incparse.training.preparation import tags_of
-from spacy_incparse.training.state import is_begun
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

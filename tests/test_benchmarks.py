@@ -48,7 +48,7 @@ def load():
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
-    from spacy_incparse.cli.train_options import BEST
+    from spacy_incparse.cli.train import BEST
     from spacy_incparse.treebanks.reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
@@ -463,7 +463,7 @@ def test_search_speed(run):
 
 @pytest.fixture(scope="module")
 def generative_model(tmp_path_factory) -> Path:
-    from spacy_incparse.cli.train_options import BEST
+    from spacy_incparse.cli.train import BEST
 
     folder, assets = tmp_path_factory.mktemp("generative"), FOLDER.parent / "assets"
     words = ["train", assets / "sample-train.mrg", assets / "sample-dev.mrg", folder, "--config", "generative"]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplate, EdgeTemplateSet, resolve
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.linear.clusters import MAX_WORDS
+from spacy_incparse.linear.words import MAX_WORDS
 from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import MOST, Settings, check_number, check_range, is_list_of_strings
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 
 if TYPE_CHECKING:
-    from spacy_incparse.linear.clusters import Clusters
+    from spacy_incparse.linear.words import Clusters
     from spacy_incparse.parsing.parse import Tags
     from spacy_incparse.trees.heads import HeadRules
     from spacy_incparse.trees.tree import Tree
@@ -84,7 +84,7 @@ class ChartConfig(ChartSettings):
     table_bits: the table of hashed weights has 2**bits entries.
     n_tags: number of the tagger's tags to choose from for each word (1: only the best); 0: no tagger, the parser
         chooses from all tags.
-    clusters: word clusters for tagger and parser: a language code or a file, see linear/clusters.py; None: no
+    clusters: word clusters for tagger and parser: a language code or a file, see linear/words.py; None: no
         clusters.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
         "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).

@@ -22,9 +22,8 @@ from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import MAX_OFFSET, SPAN_FIELDS, WORD_VALUES, EdgeTemplate, columns, parse_key
 from spacy_incparse.errors import ConfigError, ModelError, check_texts
 from spacy_incparse.integer_arrays import pack, unpack
-from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.templates import hash_text
-from spacy_incparse.linear.words import Lexicon, word_class_of
+from spacy_incparse.linear.words import Clusters, Lexicon, word_class_of
 from spacy_incparse.parsing.parse import best_tag
 from spacy_incparse.parsing.parser import Convergence
 from spacy_incparse.trees.labels import ROOT

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacy_incparse.errors import IncparseError, ModelError, check_texts
 from spacy_incparse.parsing.parse import Tag
-from spacy_incparse.transforms.markovize import LabelParts, label_parts
+from spacy_incparse.transforms.binarize import LabelParts, label_parts
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import ROOT

@@ -21,12 +21,11 @@ from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.grammar import reachable_tags, retag
-from spacy_incparse.linear.clusters import Clusters
-from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.linear.words import Clusters, Lexicon
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Convergence
 from spacy_incparse.tagging.tagger import fold_numbers
-from spacy_incparse.transforms.markovize import markovize
+from spacy_incparse.transforms.binarize import markovize
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

@@ -19,7 +19,7 @@ from spacy_incparse.chart.recurrences import EdgeLabels
 from spacy_incparse.chart.sentence import ChartSentence, pieces, within
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.incremental.grammar import check_words, reachable_tags, retag
-from spacy_incparse.linear.clusters import Clusters, stored_clusters
+from spacy_incparse.linear.words import Clusters, stored_clusters
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
@@ -35,7 +35,7 @@ from spacy_incparse.parsing.parse import (
     flat_tree,
 )
 from spacy_incparse.parsing.parser import Parser, TagRequest
-from spacy_incparse.transforms.markovize import label_parts, markovize
+from spacy_incparse.transforms.binarize import label_parts, markovize
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT

@@ -26,7 +26,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.parsing.parse import Tags, best_tag
-from spacy_incparse.transforms.markovize import ACTIVE, label_parts, passive_label
+from spacy_incparse.transforms.binarize import ACTIVE, label_parts, passive_label
 from spacy_incparse.trees.arrays import TreeArrays
 
 PRUNING_THRESHOLDS = (1.2e-5, 1.2e-6)

@@ -22,7 +22,7 @@ import numpy as np
 
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Rule
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.transforms.markovize import CHAIN, label_parts
+from spacy_incparse.transforms.binarize import CHAIN, label_parts
 
 ARROW = "->"
 BORDERS = {"rule": "", "span": "ij", "split": "ijk", "unary": "ij", "bare": "ij", "word": "i"}  # by kind

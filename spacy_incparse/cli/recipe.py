@@ -14,7 +14,7 @@ import srsly
 import typer
 
 from spacy_incparse.cli.options import open_pipeline
-from spacy_incparse.cli.train_options import BEST, STATE, PassTable, config_names
+from spacy_incparse.cli.train import BEST, STATE, PassTable, config_names
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import named
 from spacy_incparse.linear.templates import NAMED_SETS
@@ -91,7 +91,7 @@ class Recipe:
 
     def is_begun(self, folder: Path) -> bool:
         """Return whether a folder has the state of such a training, which can be resumed."""
-        from spacy_incparse.training.state import is_begun
+        from spacy_incparse.training.loop import is_begun
 
         return is_begun(folder) and not self.kind.trains_in_one_pass
 
@@ -122,7 +122,7 @@ class Recipe:
         IncparseError if a training with another language would go on, or all passes are finished and the best one's
         pipeline is gone.
         """
-        from spacy_incparse.training.state import forget
+        from spacy_incparse.training.loop import forget
 
         one_pass, best, state = self.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
         if resume and one_pass:

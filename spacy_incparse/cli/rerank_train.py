@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from typer import Argument, Option, echo
 
 from spacy_incparse.cli.options import one_of, open_pipeline, open_treebank, takes, write_json
-from spacy_incparse.cli.train_options import check_replaceable, is_free
+from spacy_incparse.cli.train import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.trees.tree import Tree

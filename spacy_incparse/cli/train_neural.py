@@ -16,7 +16,7 @@ import typer
 import spacy_incparse
 from spacy_incparse.cli.options import open_pipeline
 from spacy_incparse.cli.recipe import blank_pipeline, save_pipeline
-from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable
+from spacy_incparse.cli.train import BEST, NO_ENCODER, STATE, PassTable
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
 from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection
@@ -88,8 +88,7 @@ def train_neural(
 
     from spacy_incparse.corpora.records import folder_hash
     from spacy_incparse.neural.training import Finished, NeuralPasses, NeuralState
-    from spacy_incparse.training.loop import PassReport
-    from spacy_incparse.training.state import fingerprint, forget
+    from spacy_incparse.training.loop import PassReport, fingerprint, forget
 
     _use_gpu(gpu, config)
     best, all_trees = out_dir / BEST, [*trees, *extra.trees]

@@ -17,8 +17,8 @@ from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.parser import PerceptronModel
 from spacy_incparse.incremental.scorer import Scorer
 from spacy_incparse.incremental.sentence import Sentence
-from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import Weights
+from spacy_incparse.linear.words import Clusters
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.trees.heads import HeadRules

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
-from spacy_incparse.linear.clusters import MAX_WORDS
+from spacy_incparse.linear.words import MAX_WORDS
 from spacy_incparse.parsing.nbest import CHOICE_SETTINGS, ChoiceSettings
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import (
@@ -24,7 +24,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.linear.clusters import Clusters
+    from spacy_incparse.linear.words import Clusters
 
 
 # With the paper's few features, scores are closer together, so a wider beam and more passes pay off. Its perceptron has

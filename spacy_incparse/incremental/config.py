@@ -38,7 +38,7 @@ class ParserConfig(ChoiceSettings):
     n_models: number of models to train, each with its own order of sentences; the parser uses their mean.
     gold_tag_interval: use gold tags instead of the tagger's every n-th time that a training sentence is seen (0:
         never). Gold tags teach syntax, a tagger's tags teach how reliable tags are.
-    clusters: word clusters for tagger and parser: a language code or a file, see linear/clusters.py; None: no
+    clusters: word clusters for tagger and parser: a language code or a file, see linear/words.py; None: no
         clusters. Training reads them and stores them in the model. Named feature sets add features of the clusters.
     generative_weight: in a hybrid, the weight of the generative model's natural log probability (section 5).
     train_generative_weight: generative_weight in training, where weights are larger than their averages; 0: the

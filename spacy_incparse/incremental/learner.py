@@ -16,9 +16,8 @@ from spacy_incparse.incremental.grammar import Grammar, as_searched, encode_move
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.parser import PerceptronModel, PerceptronParser
 from spacy_incparse.incremental.sentence import Sentence
-from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import AveragedWeights, Weights, averaged_over
-from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.linear.words import Clusters, Lexicon
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules

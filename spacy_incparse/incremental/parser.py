@@ -31,10 +31,9 @@ from spacy_incparse.incremental.moves import BracketConstraints, Moves
 from spacy_incparse.incremental.scorer import Scorer
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.tree_writer import TreeWriter
-from spacy_incparse.linear.clusters import Clusters, stored_clusters
 from spacy_incparse.linear.templates import look_ahead
 from spacy_incparse.linear.weights import Weights
-from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.linear.words import Clusters, Lexicon, stored_clusters
 from spacy_incparse.parsing.nbest import ChoosingParser
 from spacy_incparse.parsing.parse import (
     Constraint,

@@ -27,8 +27,8 @@ from thinc.api import Model, Optimizer, fix_random_seed, get_current_ops, to_num
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import named
 from spacy_incparse.pipeline.registered import set_steps
+from spacy_incparse.training.loop import NEURAL, forget
 from spacy_incparse.training.passes import PassSelection
-from spacy_incparse.training.state import NEURAL, forget
 
 PREFIX = "pass-"  # of the folder of a finished pass; 0: none is finished
 _HEAD, _OPTIMIZER = "state.json", "optimizer.npz"

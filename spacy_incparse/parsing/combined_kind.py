@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import srsly
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.linear.clusters import MAX_WORDS, Clusters
 from spacy_incparse.linear.templates import NAMED_SETS
+from spacy_incparse.linear.words import MAX_WORDS, Clusters
 from spacy_incparse.parsing.catalogue import find_kind, recipes
 from spacy_incparse.parsing.combination import CombiningParser, Voter
 from spacy_incparse.parsing.parse import Input, Tags

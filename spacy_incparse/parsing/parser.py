@@ -31,7 +31,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.linear.clusters import Clusters
+    from spacy_incparse.linear.words import Clusters
     from spacy_incparse.parsing.parse import TreeScore
 
 

@@ -20,10 +20,9 @@ from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
-from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.extensions import register_extensions, use_tree_chunks
 from spacy_incparse.documents.gold import const_score, gold_with_sentences
 from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
-from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import (
     Sentence,
     constrained,

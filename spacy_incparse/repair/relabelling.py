@@ -14,8 +14,7 @@ from itertools import accumulate, starmap
 from typing import NamedTuple, cast
 
 from spacy_incparse.parsing.parse import Constraint, Posterior
-from spacy_incparse.repair.repair import Change, is_repaired, recorded
-from spacy_incparse.repair.rules import Rule, relabel
+from spacy_incparse.repair.repair import Change, Rule, is_repaired, recorded, relabel
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree

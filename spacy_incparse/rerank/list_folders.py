@@ -24,9 +24,9 @@ from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
 from spacy_incparse.tagging.tagger import fold_numbers
+from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.settings import ParserRecipe
-from spacy_incparse.training.state import fingerprint
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_workers

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.linear.clusters import Clusters
-from spacy_incparse.linear.words import word_shape
+from spacy_incparse.linear.words import Clusters, word_shape
 
 CLUSTER_FIELDS = ("cluster4", "cluster6", "cluster10", "cluster")  # so many bits of the path, and all of it
 FIELDS = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from spacy_incparse.linear.clusters import Clusters, read_clusters
+from spacy_incparse.linear.words import Clusters, read_clusters
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings

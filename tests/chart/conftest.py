@@ -5,7 +5,7 @@ from spacy_incparse.chart.crf import EdgeFeatures
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.linear.words import Lexicon
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import grammar_of
 

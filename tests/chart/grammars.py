@@ -7,7 +7,7 @@ from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.templates import NAMED_SETS
 from spacy_incparse.papers.finkel_2008 import SETS
-from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize
+from spacy_incparse.transforms.binarize import BRANCHING, Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.chart import Enumeration, count_derivations
 from tests.strategies import normalised_trees

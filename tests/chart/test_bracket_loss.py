@@ -11,7 +11,7 @@ from spacy_incparse.chart.charts import ChartBuilder, derived_tree
 from spacy_incparse.chart.crf import BracketLoss
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.papers.taskar_2004.dual import binarized_loss
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 from tests.chart.grammars import MAX_TREES, TREEBANKS, cases, grammar_of
 from tests.reference.chart import count_derivations, forest_derivations
 

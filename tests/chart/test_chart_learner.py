@@ -11,7 +11,7 @@ from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.words import Clusters
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import FinkelLearner
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig

@@ -13,7 +13,7 @@ from spacy_incparse.chart.grammar import GLUE
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.parsing.parse import Constraint
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, MAX_TREES, TREEBANKS, grammar_of, lexical_rules
 from tests.reference.chart import Enumeration, count_derivations, edge_keys, forest_derivations

@@ -20,7 +20,7 @@ from spacy_incparse.chart.templates import (
 )
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.words import Lexicon
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 from tests.chart.grammars import ALL_SETS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.edge_features import EdgeReader, scores
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, count_rules, grammar_from_dict, grammar_to_dict
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.papers.finkel_2008.system import relaxed
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 

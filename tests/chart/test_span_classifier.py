@@ -13,7 +13,7 @@ from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.treebanks.reader import read_treebank
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 

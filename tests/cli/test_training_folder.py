@@ -3,7 +3,7 @@
 import pytest
 import spacy
 
-from spacy_incparse.cli.train_options import check_replaceable
+from spacy_incparse.cli.train import check_replaceable
 from spacy_incparse.errors import IncparseError
 
 

@@ -10,8 +10,8 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 import spacy_incparse
+from spacy_incparse.documents.extensions import use_tree_chunks
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.integer_arrays import pack
-from spacy_incparse.linear import clusters as cluster_files
-from spacy_incparse.linear.clusters import Clusters, as_clusters, read_clusters
+from spacy_incparse.linear import words as cluster_files
+from spacy_incparse.linear.words import Clusters, as_clusters, read_clusters
 
 PATHS = [("the", "0010"), ("Oslo", "1101"), ("dog", "10"), ("cat", "10"), ("May", "011"), ("may", "111")]
 

@@ -13,7 +13,7 @@ from spacy_incparse.chart.recurrences import log_partition
 from spacy_incparse.errors import ModelError
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import BooleanPruner, CrfParser, FinkelLearner
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import srsly
 
-from spacy_incparse.cli.train_options import pass_line
+from spacy_incparse.cli.train import pass_line
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.papers.taskar_2004 import FEATURES, MaxMarginConfig
 from spacy_incparse.papers.taskar_2004.dual import DualEdges, FactoredDual, MaxMarginLearner, MaxMarginParser

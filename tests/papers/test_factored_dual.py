@@ -11,7 +11,7 @@ from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, binarized_loss
 from spacy_incparse.papers.taskar_2004.features import SparseFeatures, members_of
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.treebanks.reader import read_treebank
 from tests.chart.grammars import MAX_TREES, TREEBANKS
 from tests.reference.chart import count_derivations, forest_derivations

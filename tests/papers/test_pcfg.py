@@ -19,7 +19,7 @@ from spacy_incparse.papers.taskar_2004.features import (
     span_features,
     span_words,
 )
-from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 

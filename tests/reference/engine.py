@@ -14,10 +14,9 @@ from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import Grammar, derivation, root_symbol
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.integer_arrays import pack
-from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.templates import CLUSTERS, FIELDS, NAMED_SETS, combine
 from spacy_incparse.linear.weights import AveragedWeights, Weights
-from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.linear.words import Clusters, Lexicon
 from spacy_incparse.papers.collins_roark_2004.candidate_cache import RepeatedUseConfig, reuse_hypotheses
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules

@@ -7,7 +7,7 @@ import pytest
 from spacy_incparse import Tree
 from spacy_incparse.parsing.parse import Posterior
 from spacy_incparse.repair.relabelling import Relabeller, phrases_by_span, relabel_trees
-from spacy_incparse.repair.rules import make_rules
+from spacy_incparse.repair.repair import make_rules
 
 LABELS = frozenset(["NP", "VP", "S", "PP", "ADVP", "WHNP"])
 TREE = Tree.from_string(

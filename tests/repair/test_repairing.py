@@ -6,8 +6,17 @@ from hypothesis import strategies as st
 
 from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.repair.repair import repair_tree, repair_trees
-from spacy_incparse.repair.rules import EditError, excise, find_rules, insert, make_rules, raise_node, relabel
+from spacy_incparse.repair.repair import (
+    EditError,
+    excise,
+    find_rules,
+    insert,
+    make_rules,
+    raise_node,
+    relabel,
+    repair_tree,
+    repair_trees,
+)
 from spacy_incparse.trees.arrays import TreeArrays
 from tests.strategies import raw_trees
 

@@ -6,8 +6,7 @@ import pytest
 
 from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.repair.repair import repair_tree
-from spacy_incparse.repair.rules import FOLDER, find_rules, make_rules
+from spacy_incparse.repair.repair import FOLDER, find_rules, make_rules, repair_tree
 
 RULE = {"name": "a", "reason": "b", "pattern": "NP=x", "action": "excise x"}
 

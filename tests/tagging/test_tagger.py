@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.words import Clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags, tagger
 from spacy_incparse.tagging.tagger import SETTINGS, check_settings
 from tests.reference.tagger import SlowTagger

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.linear.clusters import Clusters, read_clusters
+from spacy_incparse.linear.words import Clusters, read_clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags
 from spacy_incparse.tagging.words import (
     BOUNDARIES,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spacy_incparse import integer_arrays
 from spacy_incparse.errors import ModelError
 from spacy_incparse.tagging import Tagger
-from spacy_incparse.tagging.storage import (
+from spacy_incparse.tagging.tagger import (
     SparseWeights,
     check_weights,
     pack_tagger,

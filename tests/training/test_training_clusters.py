@@ -6,9 +6,8 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.generative.kind import PERCEPTRON
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.parser import PerceptronParser
-from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.linear.templates import CLUSTERS, combine, resolve
-from spacy_incparse.linear.words import GROUP_LENGTH, Lexicon
+from spacy_incparse.linear.words import GROUP_LENGTH, Clusters, Lexicon, read_clusters
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.treebanks.reader import parse_bracketed

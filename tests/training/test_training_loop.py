@@ -12,10 +12,9 @@ from spacy_incparse import workers
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing.catalogue import kind_of_config
-from spacy_incparse.training.loop import train_parser
+from spacy_incparse.training.loop import TrainingState, train_parser
 from spacy_incparse.training.passes import uses_gold_tags
 from spacy_incparse.training.preparation import TrainingTask
-from spacy_incparse.training.state import TrainingState
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from tests.pickled_pool import PickledPool

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.transforms.markovize import (
+from spacy_incparse.transforms.binarize import (
     BRANCHING,
     Markovization,
     label_parts,
@@ -175,9 +175,7 @@ def test_wrong_options_and_labels_are_refused():
     with pytest.raises(ValueError, match=r"'NP\|<JJ-JJ-NN>' .* choose another marker"):
         twice.binarize()
     assert twice.binarize(marker="#").unbinarize(marker="#") == twice
-    alone = Tree.from_string(
-        "(S (ADVP|PRT (RB up) (RB and) (RB down)) (X (Y|<Z> now)))"
-    )
+    alone = Tree.from_string("(S (ADVP|PRT (RB up) (RB and) (RB down)) (X (Y|<Z> now)))")
     assert alone.binarize().unbinarize() == alone
 
 

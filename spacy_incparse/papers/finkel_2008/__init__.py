@@ -14,7 +14,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 3 (stochastic gradient in batches, the gain): `chart/crf.py`: `CrfLearner`; `system.py`: `gradient_steps`
 - section 3, figure 2 (L-BFGS): benchmarks/chart_convergence.py only
 - section 4, table 1 as far as it can be read: `RULES` (the lexicon's) and `FINKEL` below; classes of distributional
-  similarity: `linear/clusters.py`, where word clusters are given; of unknown words: `linear/words.py`: `word_class_of`
+  similarity: `linear/words.py`, where word clusters are given; of unknown words: `linear/words.py`: `word_class_of`
 - section 5 (parents, head tags of VP, first child; previous sibling with `horizontal`): `CrfConfig.markovization`
 - section 5 (the relaxed grammar): `system.py`: `relaxed`
 - tables 3 and 4, figure 2: benchmarks/chart_papers.py
@@ -32,7 +32,7 @@ from spacy_incparse.chart.config import ChartKind, ChartSettings
 from spacy_incparse.chart.templates import EdgeTemplateSet, combine
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.settings import MOST, Settings, check_number
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 from spacy_incparse.trees.tree import Tree
 
 # What a context-free grammar has: weights of rules, and of words under their tags.
@@ -90,7 +90,7 @@ class CrfConfig(ChartSettings):
     batch_size: the number of sentences after which the weights change.
     table_bits: the table of hashed weights has 2**bits entries.
     max_length: sentences with more words are not used in training; 0: all are.
-    clusters: word clusters: a language code or a file, see linear/clusters.py; None: no clusters.
+    clusters: word clusters: a language code or a file, see linear/words.py; None: no clusters.
     """
 
     FEATURE_SETS = SETS

@@ -21,7 +21,7 @@ from spacy_incparse.chart.sentence import ChartExample, span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.transforms.markovize import label_parts, with_furthest_ancestor
+from spacy_incparse.transforms.binarize import label_parts, with_furthest_ancestor
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 

@@ -12,7 +12,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 6 (GENERATIVE): `features.py`: `Pcfg`; its P(w given t) are the fixed scores of the others
 - section 6 (BASIC, LEXICAL): `features.py`: `LexicalSpans`, `span_words`; LEXICAL+AUX, the flat classifier, two folds:
   `ConstituentClassifier`, `jackknifed_predictors`
-- section 6, footnote 5 (unary chains in one symbol): `transforms/markovize.py`: `collapse_unaries`
+- section 6, footnote 5 (unary chains in one symbol): `transforms/binarize.py`: `collapse_unaries`
 - figures 2 and 3: benchmarks/chart_papers.py
 
 `--config max-margin` is LEXICAL+AUX from words alone with few states; docs/results.md has the figures.
@@ -29,7 +29,7 @@ from spacy_incparse.chart.templates import EdgeTemplate
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.papers.finkel_2008 import PaperKind
 from spacy_incparse.settings import Settings, check_range
-from spacy_incparse.transforms.markovize import Markovization
+from spacy_incparse.transforms.binarize import Markovization
 
 BASIC, LEXICAL, LEXICAL_AUX = FEATURES = "taskar-basic", "taskar-lexical", "taskar-lexical+aux"
 GRAMMARS = {

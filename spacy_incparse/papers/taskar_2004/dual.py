@@ -20,7 +20,7 @@ from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import unzip
-from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.words import Clusters
 from spacy_incparse.papers.finkel_2008.system import CrfParser, PaperLearner
 from spacy_incparse.papers.taskar_2004 import BASIC, LEXICAL_AUX, MaxMarginConfig
 from spacy_incparse.papers.taskar_2004.features import (
