@@ -1,15 +1,4 @@
-"""benepar's attribute names, for code that was written for benepar.
-
-    from spacy_incparse.compat import NonConstituentException, install_benepar_names
-
-    install_benepar_names()
-    nlp.add_pipe("incparse", config={"model": "en"})
-
-Then `span._.labels`, `parse_string`, `constituents`, `parent` and `children`, and `token._.labels`, `parse_string` and
-`parent`, return what benepar's return for the same tree, with two differences. Whitespace tokens are not part of our
-trees: they are ignored at the edges of a span and are leaves of their own. If a token has no tag, `parse_string` uses
-the tag in the tree.
-"""
+"""benepar's attribute names, for code that was written for benepar."""
 
 from __future__ import annotations
 
@@ -36,6 +25,16 @@ def install_benepar_names() -> None:
 
     Nothing else in this package registers these names, so benepar can be imported alongside it. After this call
     benepar can no longer be imported, because it insists on registering them itself.
+
+        from spacy_incparse.compat import NonConstituentException, install_benepar_names
+
+        install_benepar_names()
+        nlp.add_pipe("incparse", config={"model": "en"})
+
+    Then `span._.labels`, `parse_string`, `constituents`, `parent` and `children`, and `token._.labels`, `parse_string`
+    and `parent`, return what benepar's return for the same tree, with two differences. Whitespace tokens are not part
+    of our trees: they are ignored at the edges of a span and are leaves of their own. If a token has no tag,
+    `parse_string` uses the tag in the tree.
     """
     from spacy.tokens import Span, Token
 

@@ -1,16 +1,4 @@
-"""A pipeline as a callable, for people who have a pipeline of Ray Data or Spark already: see docs/annotate.md.
-
-import ray
-from spacy_incparse.ray import Annotate
-
-sentences = ray.data.read_parquet("texts/").map_batches(
-    Annotate, fn_constructor_kwargs={"model": "en"}, batch_format="pyarrow", batch_size=256, concurrency=4
-)
-
-Below is what `annotate --ray` needs: this process reads, actors annotate. A shard is read when an actor is free for it.
-An actor that dies is replaced, and its shard is done again. All machines see the same folders. Ray Data is not used
-there, because its executor takes longer to start than Ray itself.
-"""
+"""A pipeline as a callable, for people who have a pipeline of Ray Data or Spark already: see docs/annotate.md."""
 
 from __future__ import annotations
 
@@ -47,6 +35,13 @@ class Annotate:
     of the pipeline.
 
     A document that fails has one row, with its `id` and the `error`, and is null elsewhere.
+
+        import ray
+        from spacy_incparse.ray import Annotate
+
+        sentences = ray.data.read_parquet("texts/").map_batches(
+            Annotate, fn_constructor_kwargs={"model": "en"}, batch_format="pyarrow", batch_size=256, concurrency=4
+        )
     """
 
     def __init__(self, model: str = "en", *, text: str = "text", id: str = "id", code: str | None = None):
@@ -109,6 +104,10 @@ _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 def run_with_ray(address: str, n_workers: int | None) -> RunWorkers:
     """Return what has the actors of a Ray cluster annotate shards.
+
+    This process reads, actors annotate. A shard is read when an actor is free for it. An actor that dies is replaced,
+    and its shard is done again. All machines see the same folders. Ray Data is not used here, because its executor
+    takes longer to start than Ray itself.
 
     address: of the cluster, or "local". n_workers: the number of actors; None: one for each processor of the cluster.
     Raises IncparseError if Ray is not installed; what is returned does, if there is no cluster.

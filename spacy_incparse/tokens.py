@@ -1,15 +1,4 @@
-r"""Conversion between the spelling of words in treebanks and raw text.
-
-Inside the package every word is raw text. Three spellings of a word exist:
-
-* raw: the word as in running text: ``(``, ``"``, ``1/2``;
-* bracket-safe: raw, but with the characters escaped that would break a bracket file (``escape_brackets``);
-* Penn: as in the Penn Treebank: ``-LRB-``, two backquotes, ``1\/2`` (``raw_to_penn``).
-
-``penn_to_raw`` reads both escaped spellings. A backslash protects a raw word that looks like an escape, so that every
-word survives the round trip: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table
-is in docs/formats.md.
-"""
+"""Conversion between the spelling of words in treebanks and raw text."""
 
 from __future__ import annotations
 
@@ -39,7 +28,18 @@ _SPLIT_WORDS = frozenset(["can not", "gon na", "wan na", "got ta", "gim me", "le
 
 
 def penn_to_raw(word: str, tag: str | None = None) -> str:
-    """Return the raw form of a treebank's word; `tag` distinguishes an opening single quote from a backquote."""
+    r"""Return the raw form of a treebank's word; `tag` distinguishes an opening single quote from a backquote.
+
+    Inside the package every word is raw text. Three spellings of a word exist:
+
+    * raw: the word as in running text: ``(``, ``"``, ``1/2``;
+    * bracket-safe: raw, but with the characters escaped that would break a bracket file (``escape_brackets``);
+    * Penn: as in the Penn Treebank: ``-LRB-``, two backquotes, ``1\/2`` (``raw_to_penn``).
+
+    ``penn_to_raw`` reads both escaped spellings. A backslash protects a raw word that looks like an escape, so that
+    every word survives the round trip: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table is
+    in docs/formats.md.
+    """
     if "-" in word or "\\" in word:
         if _GUARDED_QUOTE.fullmatch(word):
             return word[1:]

@@ -1,15 +1,4 @@
-"""Templates of the features of edges as data: named sets, user-defined sets, and their checks; those of pruners.
-
-A template is a conjunction of fields and a list of outcomes, written as
-``W[i] T[j] -> rule state``; with each outcome it is a feature of its own. Kinds fire at different edges:
-
-- ``rule``: at all, also where no unary rule is applied;
-- ``span``: at binary and unary rules, with the borders i and j;
-- ``split``: at binary rules, with the borders i, j and k;
-- ``unary``: at unary rules, with the borders i and j;
-- ``bare``: where no unary rule is applied to a state that could have one, with the borders i and j;
-- ``word``: at lexical rules, with the border i.
-"""
+"""Templates of the features of edges as data: named sets, user-defined sets, and their checks; those of pruners."""
 
 from __future__ import annotations
 
@@ -80,7 +69,18 @@ NAMED_SETS: Mapping[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {"span": (SP
 
 @dataclass(frozen=True)
 class EdgeTemplate:
-    """A checked template with one outcome."""
+    """A checked template with one outcome.
+
+    A template is a conjunction of fields and a list of outcomes, written as ``W[i] T[j] -> rule state``; with each
+    outcome it is a feature of its own. Kinds fire at different edges:
+
+    - ``rule``: at all, also where no unary rule is applied;
+    - ``span``: at binary and unary rules, with the borders i and j;
+    - ``split``: at binary rules, with the borders i, j and k;
+    - ``unary``: at unary rules, with the borders i and j;
+    - ``bare``: where no unary rule is applied to a state that could have one, with the borders i and j;
+    - ``word``: at lexical rules, with the border i.
+    """
 
     kind: str
     fields: tuple[str, ...]

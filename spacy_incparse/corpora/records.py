@@ -1,13 +1,4 @@
-"""What is read, and what becomes of it: documents, shards of documents, and the folder with the annotated corpus.
-
-    manifest.json                what the corpus is made from; written first
-    sentences/part-000000.*      and other folders that the writer names
-    failed/part-000000.jsonl     documents that were put aside, if any
-    shards/part-000000.json      the record of a shard; written when all its files are
-    totals.json                  written last; removed when a shard has to be done again
-
-Each file appears complete or not at all, so that the folder is right at any moment.
-"""
+"""What is read, and what becomes of it: documents, shards of documents, and the folder with the annotated corpus."""
 
 from __future__ import annotations
 
@@ -141,7 +132,16 @@ _OWN_FILE = re.compile(r"(\.?(manifest|totals)\.json|[a-z]+/\.?part-\d{6,}\.[a-z
 
 @dataclass(frozen=True)
 class OutputFolder:
-    """The folder, for the process that runs an annotation and for those that write its shards."""
+    """The folder, for the process that runs an annotation and for those that write its shards.
+
+        manifest.json                what the corpus is made from; written first
+        sentences/part-000000.*      and other folders that the writer names
+        failed/part-000000.jsonl     documents that were put aside, if any
+        shards/part-000000.json      the record of a shard; written when all its files are
+        totals.json                  written last; removed when a shard has to be done again
+
+    Each file appears complete or not at all, so that the folder is right at any moment.
+    """
 
     path: Path
 

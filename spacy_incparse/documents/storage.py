@@ -1,13 +1,4 @@
-"""Trees on a Doc: stored as strings, one per sentence; mirrored in `doc.spans` on request; decoded when they are read.
-
-A string is in `Doc.user_data` under the key of the sentence's Span attribute `ATTRIBUTE`, with its character offsets;
-spaCy shifts and copies such keys when it splits or joins Docs. Decoded trees are cached by their string and hold no
-reference to the Doc; only the public nodes (DocTree) do.
-
-The group of a mirror has the strings in its `attrs`, too, which a DocBin keeps even without user data. If `attrs` are
-lost, the trees are rebuilt from the spans. The id of each span holds the number of phrases in its sentence, so that a
-selection of spans is not mistaken for a whole mirror. JSON keeps no ids; there, the group's name identifies a mirror.
-"""
+"""Trees on a Doc: stored as strings, one per sentence; mirrored in `doc.spans` on request; decoded when they are read."""
 
 from __future__ import annotations
 
@@ -44,6 +35,10 @@ def write_tree(doc: Doc, start_char: int, end_char: int, value: str, measures: s
     """Store the string from `trees.codec.encode` as the tree of the sentence at these characters of the Doc.
 
     measures: the string with the measures of its words.
+
+    A string is in `Doc.user_data` under the key of the sentence's Span attribute `ATTRIBUTE`, with its character
+    offsets; spaCy shifts and copies such keys when it splits or joins Docs. Decoded trees are cached by their string
+    and hold no reference to the Doc; only the public nodes (DocTree) do.
     """
     data: dict[Any, Any] = doc.user_data  # spaCy declares its keys as str, but uses tuples
     data["._.", ATTRIBUTE, start_char, end_char] = value
@@ -254,6 +249,11 @@ def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) ->
     """Write the phrases below the roots to `doc.spans` in pre-order, given sentences with their stored trees.
 
     In a unary chain, parents come before children. A sentence without phrases is represented by its root.
+
+    The group of a mirror has the strings in its `attrs`, too, which a DocBin keeps even without user data. If `attrs`
+    are lost, the trees are rebuilt from the spans. The id of each span holds the number of phrases in its sentence, so
+    that a selection of spans is not mistaken for a whole mirror. JSON keeps no ids; there, the group's name identifies
+    a mirror.
     """
     spans: list[Span] = []
     trees: list[Stored] = []

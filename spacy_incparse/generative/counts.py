@@ -1,12 +1,4 @@
-"""Relative frequencies with deleted interpolation (Jelinek & Mercer 1980): exact counts, weights by EM.
-
-The weight of a context depends on its bucket: by level, by count, and by count per distinct outcome (Chen & Goodman
-1996). Each tenth of the training sentences is predicted from the counts of the other nine; EM maximizes the likelihood
-of all tenths together. The counts of the final table are those of all sentences.
-
-A context has only outcomes of the context that it refines, and none more often. So an outcome is stored as its place in
-the list of the other context, and what follows from the other context is left out.
-"""
+"""Relative frequencies with deleted interpolation (Jelinek & Mercer 1980): exact counts, weights by EM."""
 
 from __future__ import annotations
 
@@ -36,6 +28,13 @@ class NestedCounts:
 
     above, values: by context, the context that it refines (-1: none) and the value that it adds. Contexts are grouped
     by level and sorted by both. n_outcomes: by context. outcomes, counts: of all contexts, sorted within each.
+
+    The weight of a context depends on its bucket: by level, by count, and by count per distinct outcome (Chen & Goodman
+    1996). Each tenth of the training sentences is predicted from the counts of the other nine; EM maximizes the
+    likelihood of all tenths together. The counts of the final table are those of all sentences.
+
+    A context has only outcomes of the context that it refines, and none more often. So an outcome is stored as its
+    place in the list of the other context, and what follows from the other context is left out.
     """
 
     level_sizes: tuple[int, ...]

@@ -1,12 +1,4 @@
-"""Feature templates as data: named sets, user-defined sets, and their compilation to tables for the extraction.
-
-A template is a conjunction of fields. Four kinds score different things:
-
-- ``node``: each outcome of a context: a nonterminal, a POS node, or the end of the constituent;
-- ``word``: the word under its POS node (its label is LK, its POS is LKP, L10 the POS node's parent);
-- ``chain``: a whole left-child chain at its attachment site;
-- ``close``: the end of a constituent, with its span.
-"""
+"""Feature templates as data: named sets, user-defined sets, and their compilation to tables for the extraction."""
 
 from __future__ import annotations
 
@@ -16,6 +8,13 @@ from dataclasses import dataclass
 from spacy_incparse.errors import ConfigError
 
 KINDS = ("node", "word", "chain", "close")
+"""A template is a conjunction of fields. Four kinds score different things:
+
+- ``node``: each outcome of a context: a nonterminal, a POS node, or the end of the constituent;
+- ``word``: the word under its POS node (its label is LK, its POS is LKP, L10 the POS node's parent);
+- ``chain``: a whole left-child chain at its attachment site;
+- ``close``: the end of a constituent, with its span.
+"""
 TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, which are field names separated by spaces
 
 # Table 2 of Collins & Roark (2004). F0-F10 fire at nodes. At words the paper

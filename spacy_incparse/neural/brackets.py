@@ -1,15 +1,4 @@
-"""Trees as brackets, whose label is a chain of phrases over the same words: back and forth, forests of them, losses.
-
-A loss is one of a sentence's span scores, with its gradient. `scores[s, l]` is the score of label l over span s,
-float32 (n_spans, n_labels), spans as in `bracket_chart`; no label scores 0. `gold` has the rows (span, label) of the
-gold tree.
-
-- "max-margin" (Taskar et al. 2004; Stern et al. 2017, section 3.2): how far the best tree, with 1 added for each wrong
-  and for each missing bracket, is above the gold tree. The gradient has as many entries as the trees have brackets.
-- "crf" (Finkel et al. 2008): the log loss of the gold tree among all trees; the gradient is the difference between the
-  probabilities of brackets and the gold ones.
-- "local": the sum over spans of the log loss of the span's label among all labels and none, whatever the other spans.
-"""
+"""Trees as brackets, whose label is a chain of phrases over the same words: back and forth, forests of them, losses."""
 
 from __future__ import annotations
 
@@ -132,6 +121,16 @@ def _block(
 
 
 Loss = Callable[[np.ndarray, int, np.ndarray], tuple[float, np.ndarray]]
+"""A loss is one of a sentence's span scores, with its gradient. `scores[s, l]` is the score of label l over span s,
+float32 (n_spans, n_labels), spans as in `bracket_chart`; no label scores 0. `gold` has the rows (span, label) of the
+gold tree.
+
+- "max-margin" (Taskar et al. 2004; Stern et al. 2017, section 3.2): how far the best tree, with 1 added for each wrong
+  and for each missing bracket, is above the gold tree. The gradient has as many entries as the trees have brackets.
+- "crf" (Finkel et al. 2008): the log loss of the gold tree among all trees; the gradient is the difference between the
+  probabilities of brackets and the gold ones.
+- "local": the sum over spans of the log loss of the span's label among all labels and none, whatever the other spans.
+"""
 """From the scores, the number of words and the gold rows to the loss and the derivatives by the scores."""
 
 

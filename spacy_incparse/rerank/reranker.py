@@ -1,11 +1,4 @@
-"""A trained reranker: which features it sees, their weights, and how it chooses from a list.
-
-    F(x) = weight of the base score (base score of x / base temperature)
-         + sum of the weights of x's other scores times these
-         + sum of the weights of x's features    (Collins 2000, eq. 4)
-
-The probability of x among the candidates is proportional to exp(F(x) / temperature).
-"""
+"""A trained reranker: which features it sees, their weights, and how it chooses from a list."""
 
 from __future__ import annotations
 
@@ -85,6 +78,12 @@ class Reranker:
     columns: the features that the model knows, with one weight each. heads: the rules of the features that need heads.
     others: the models of the scores beside the base parser's, by name. The weights of all their columns come in their
     order.
+
+        F(x) = weight of the base score (base score of x / base temperature)
+             + sum of the weights of x's other scores times these
+             + sum of the weights of x's features    (Collins 2000, eq. 4)
+
+    The probability of x among the candidates is proportional to exp(F(x) / temperature).
     """
 
     config: RerankerConfig

@@ -1,14 +1,4 @@
-"""Flattened selective left-corner transform and its inverse (Collins & Roark 2004, section 3.1 and figure 3).
-
-Only left-recursive productions ``A -> A gamma`` are transformed. A run of them becomes one flat node: first the
-children of the innermost ``A``, then, from the inside out, a slash node ``A/A`` per step with the siblings that
-followed the recursive child::
-
-    (NP (NP (NP DT NN) PP) SBAR)   <->   (NP DT NN (NP/NP PP) (NP/NP SBAR))
-
-Thus no chain of left children repeats a label directly, and a phrase that turns out to be longer can be extended
-later, as a left-to-right parser requires.
-"""
+"""Flattened selective left-corner transform and its inverse (Collins & Roark 2004, section 3.1 and figure 3)."""
 
 from __future__ import annotations
 
@@ -24,6 +14,15 @@ def transform(tree: Tree) -> Tree:
     """Return the flattened selective left-corner form of a normalized tree, in time linear in its nodes.
 
     Raises IncparseError if a phrase label of the source already has the form ``A/A``.
+
+    Only left-recursive productions ``A -> A gamma`` are transformed. A run of them becomes one flat node: first the
+    children of the innermost ``A``, then, from the inside out, a slash node ``A/A`` per step with the siblings that
+    followed the recursive child::
+
+        (NP (NP (NP DT NN) PP) SBAR)   <->   (NP DT NN (NP/NP PP) (NP/NP SBAR))
+
+    Thus no chain of left children repeats a label directly, and a phrase that turns out to be longer can be extended
+    later, as a left-to-right parser requires.
     """
     what = slash_problem(tree)
     if what is not None:

@@ -1,21 +1,4 @@
-"""How a Doc stores the tree of a sentence: as a compact, versioned, JSON-safe string. `decode` inverts `encode`.
-
-    1|b|-41.25|(TOP (S (NP DT NN) (VP VBD)) .)|.3,3,4.1
-
-The fields are: format version, source of the parse (first letter; empty if the tree was given, not parsed), its score
-(may be empty), the nodes in pre-order, the characters of the leaves. A phrase opens with a bracket, a POS node has
-none. Each leaf is stored as the gap before it and its length: `.3` follows the last leaf directly, `,3` after one
-character, `+2.3` after two. Offsets are counted from the first character of the sentence, so that the string stays
-valid if a Doc is cut, merged or retokenized. The words are read from the text. The two long fields are written and
-read in codec_strings.pyx. Further fields (`StoredTree.more`) hold other data about the tree:
-
-    h=en|m=5f0c21d9|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
-
-`h` is the head table, if it is one of the package, or the heads of this tree. `m` is the id of the component and the
-model that made the tree. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if a
-reranker chose it. Each `n` is an analysis other than the tree: its score; if its `h` depends on the tree, a semicolon
-and `h`; and its nodes. Unknown fields are ignored.
-"""
+"""How a Doc stores the tree of a sentence: as a compact, versioned, JSON-safe string. `decode` inverts `encode`."""
 
 from __future__ import annotations
 
@@ -68,6 +51,22 @@ def encode(
 
     `origin` is the offset of the sentence's first character. `source` is a value of `SOURCES`. `more` are further
     fields, strings without "|".
+
+        1|b|-41.25|(TOP (S (NP DT NN) (VP VBD)) .)|.3,3,4.1
+
+    The fields are: format version, source of the parse (first letter; empty if the tree was given, not parsed), its
+    score (may be empty), the nodes in pre-order, the characters of the leaves. A phrase opens with a bracket, a POS
+    node has none. Each leaf is stored as the gap before it and its length: `.3` follows the last leaf directly, `,3`
+    after one character, `+2.3` after two. Offsets are counted from the first character of the sentence, so that the
+    string stays valid if a Doc is cut, merged or retokenized. The words are read from the text. The two long fields are
+    written and read in codec_strings.pyx. Further fields (`StoredTree.more`) hold other data about the tree:
+
+        h=en|m=5f0c21d9|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
+
+    `h` is the head table, if it is one of the package, or the heads of this tree. `m` is the id of the component and
+    the model that made the tree. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if
+    a reranker chose it. Each `n` is an analysis other than the tree: its score; if its `h` depends on the tree, a
+    semicolon and `h`; and its nodes. Unknown fields are ignored.
     """
     arrays = tree.arrays
     if not len(arrays.words) == len(char_starts) == len(char_ends):
