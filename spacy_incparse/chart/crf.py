@@ -223,10 +223,7 @@ class CrfLearner(EdgeLearner):
         self.settings = settings or CrfSettings()
         self.n_seen = 0
         self.weights = LearningWeights(
-            features.n_weights,
-            step=self.settings.step,
-            l2=self.settings.l2 / n_examples,
-            damping=self.settings.damping,
+            features.n_weights, step=self.settings.step, l2=self.settings.l2 / n_examples, damping=self.settings.damping
         )
         self._batch: list[tuple[BoundFeatures, np.ndarray]] = []
 

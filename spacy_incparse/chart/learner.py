@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from tempfile import TemporaryFile
@@ -106,7 +107,7 @@ class ChartLearner:
         n_folds = min(PRUNING_FOLDS, len(shown)) if self.is_jackknifed else 0
         self.pruners = Jackknife(shown, n_folds, self._train_pruner(shown, arrays, rows), train_pruner)
         self._edges: Any = self._edge_learner(shown, arrays)
-        self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
+        self._builder = ChartBuilder(self.grammar)
         self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
         self._known: dict[tuple, TrainingSentence] = {}
@@ -200,14 +201,29 @@ class ChartLearner:
         if encoded.example is not None:
             return encoded.example
         if encoded.place is not None:
-            return self._spare_forests.read(encoded.place)
+            self._spare_forests.seek(encoded.place)
+            *arrays, gold = (np.load(self._spare_forests) for _ in range(4))
+            forest = restored_forest(len(encoded.sentence.words), *arrays)
+            return ChartExample(encoded.sentence, forest, gold, encoded.number)
         found = self._build(encoded)
         if found is not None and self._n_kept_edges + found.forest.n_edges <= MAX_KEPT_EDGES:
             self._n_kept_edges += found.forest.n_edges
             encoded.example = found
         elif found is not None:
-            encoded.place = self._spare_forests.write(found)
+            with suppress(OSError):  # there is no room on disk either
+                place = self._spare_forests.seek(0, 2)
+                for array in (*found.forest.arrays(), found.gold):
+                    np.save(self._spare_forests, array)
+                self._spare_forests.flush()
+                encoded.place = place
         return found
+
+    @cached_property
+    def _spare_forests(self) -> IO[bytes]:
+        """A temporary file with forests and gold edges, which ends with this object or with the process."""
+        file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
+        finalize(self, file.close)
+        return cast("IO[bytes]", file)
 
     def _build(self, encoded: TrainingSentence) -> ChartExample | None:
         sentence, steps = encoded.sentence, self.grammar.steps(encoded.arrays)
@@ -218,35 +234,3 @@ class ChartLearner:
         forest = self._builder.build(sentence.tags, (), masks, relax=False).forest
         gold = forest.find(steps) if forest else None
         return None if gold is None else ChartExample(sentence, forest, gold, encoded.number)
-
-
-class SpareForests:
-    """Examples whose forests are in a temporary file, which ends with this object or with the process."""
-
-    def __init__(self) -> None:
-        self._sentences: dict[int, tuple[ChartSentence, int]] = {}  # by place, with the number of the example
-
-    @cached_property
-    def _file(self) -> IO[bytes]:
-        file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
-        finalize(self, file.close)
-        return cast("IO[bytes]", file)
-
-    def write(self, example: ChartExample) -> int | None:
-        """Return the place of an example in the file; None if there is no room for it on disk."""
-        try:
-            place = self._file.seek(0, 2)
-            for array in (*example.forest.arrays(), example.gold):
-                np.save(self._file, array)
-            self._file.flush()
-        except OSError:
-            return None
-        self._sentences[place] = example.sentence, example.number
-        return place
-
-    def read(self, place: int) -> ChartExample:
-        """Return the example that was written to a place."""
-        self._file.seek(place)
-        *arrays, gold = (np.load(self._file) for _ in range(4))
-        sentence, number = self._sentences[place]
-        return ChartExample(sentence, restored_forest(len(sentence.words), *arrays), gold, number)

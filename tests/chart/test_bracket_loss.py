@@ -50,10 +50,7 @@ def test_losses_count_wrong_and_missing_brackets(case, seed, weights, kind):
     grammar, _, forest, _ = case
     derivations = forest_derivations(forest)
     gold = derivations[seed % len(derivations)]
-    brackets, make = {
-        "phrases": (phrases, BracketLoss.unbinarized),
-        "nodes": (binary_nodes, binarized_loss),
-    }[kind]
+    brackets, make = {"phrases": (phrases, BracketLoss.unbinarized), "nodes": (binary_nodes, binarized_loss)}[kind]
     losses, constant = make(grammar, *weights).of_edges(forest, np.array(gold))
     for edges in derivations:
         counted = errors(brackets(case, edges), brackets(case, gold))

@@ -110,10 +110,7 @@ def test_what_is_learnt_from_again():
     cache = cache_of(perceptron, cache_interval=2, cache_t1=1)
     add(cache, 2, complete=True)
     add(cache, 1)
-    assert perceptron.calls == [
-        (2, ([0, 0], [1, 1]), candidates_of(2), True),
-        (1, ([0], [1]), candidates_of(1), False),
-    ]
+    assert perceptron.calls == [(2, ([0, 0], [1, 1]), candidates_of(2), True), (1, ([0], [1]), candidates_of(1), False)]
 
 
 @pytest.mark.parametrize("n_before", [1, 2, 3, 4])
