@@ -1,4 +1,4 @@
-"""Trees on a Doc: stored as strings, one per sentence; mirrored in `doc.spans` on request; decoded when they are read."""
+"""Trees on a Doc: strings, one per sentence; mirrored in `doc.spans` on request; decoded when they are read."""
 
 from __future__ import annotations
 
