@@ -7,11 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_incparse.chart.charts import Chart, ChartBuilder, derived_tree, expected_f_scores
+from spacy_incparse.chart.charts import (
+    Chart,
+    ChartBuilder,
+    ChartExample,
+    ChartSentence,
+    derived_tree,
+    expected_f_scores,
+)
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.recurrences import EdgeLabels, marginals, viterbi
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.papers.finkel_2008.system import BooleanPruner, relaxed
 from spacy_incparse.papers.taskar_2004.features import Pcfg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chart_lab import Lab
 
-from spacy_incparse.chart.sentence import ChartSentence
+from spacy_incparse.chart.charts import ChartSentence
 from spacy_incparse.papers.taskar_2004.features import ConstituentClassifier, Predictions, phrase_spans
 
 

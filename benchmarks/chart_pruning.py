@@ -30,13 +30,12 @@ from paper_report import table_text
 from results import Table, percent, publish
 from training_run import tags_for, train
 
-from spacy_incparse.chart.charts import ScoredChart, derived_tree
+from spacy_incparse.chart.charts import ChartSentence, ScoredChart, derived_tree
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.parser import MAX_WORDS, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels, viterbi
-from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.parse import Tags

@@ -12,9 +12,9 @@ import numpy as np
 from chart_lab import Lab, Scorer
 from chart_predictions import Predictor, jackknifed
 
+from spacy_incparse.chart.charts import ChartExample, ChartSentence
 from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings, EdgeFeatures
 from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplateSet, resolve
 from spacy_incparse.papers.finkel_2008 import SETS
 from spacy_incparse.papers.finkel_2008.system import gradient_steps

@@ -45,8 +45,7 @@ from results import Table, percent, write
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import compare
 from spacy_incparse.evaluation.summaries import Scores
-from spacy_incparse.rerank.data import How
-from spacy_incparse.rerank.second_scores import SECOND_SCORES
+from spacy_incparse.rerank.data import SECOND_SCORES, How
 from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.trees.tree import Tree
 

@@ -1,9 +1,4 @@
-"""Arrays of integers as few bytes.
-
-Values are divided by their greatest common divisor, and 0, -1, 1, -2 ... become 0, 1, 2, 3 ... Then the lowest bytes of
-all values are compressed, then the second lowest ones, and so on. High bytes are nearly all 0, with long repeats. Low
-bytes do not repeat, but some are more frequent than others. So zlib has for each place the strategy that saves more.
-"""
+"""Arrays of integers as few bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +19,13 @@ _N_CLASSES = 1 << 16
 
 
 def pack(numbers: np.ndarray) -> bytes:
-    """Return integers of any type as bytes; equal arrays of a type have equal bytes."""
+    """Return integers of any type as bytes; equal arrays of a type have equal bytes.
+
+    Values are divided by their greatest common divisor, and 0, -1, 1, -2 ... become 0, 1, 2, 3 ... Then the lowest
+    bytes of all values are compressed, then the second lowest ones, and so on. High bytes are nearly all 0, with long
+    repeats. Low bytes do not repeat, but some are more frequent than others. So zlib has for each place the strategy
+    that saves more.
+    """
     codes, divisor = _codes(np.ascontiguousarray(numbers))
     n_planes = (int(codes.max(initial=0)).bit_length() + 7) // 8
     octets = codes.view(np.uint8).reshape(-1, codes.itemsize)

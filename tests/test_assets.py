@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.treebanks.reader import normalize, read_trees
 from spacy_incparse.trees.tree import Tree
 
 ASSETS = Path(__file__).parents[1] / "assets"

@@ -14,11 +14,11 @@ from typing import ClassVar, cast
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.charts import ChartExample, ChartSentence
 from spacy_incparse.chart.feature_groups import BoundFeatures, FeatureGroups, LearningWeights
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import WRAP, Grammar
 from spacy_incparse.chart.recurrences import inside, marginals
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import MAX_OFFSET, SPAN_FIELDS, WORD_VALUES, EdgeTemplate, columns, parse_key
 from spacy_incparse.errors import ConfigError, ModelError, check_texts
 from spacy_incparse.integer_arrays import pack, unpack

@@ -13,13 +13,12 @@ from weakref import finalize
 
 import numpy as np
 
-from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder, ChartExample, ChartSentence
 from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeFeatures, EdgeLearner
 from spacy_incparse.chart.forest import restored_forest
 from spacy_incparse.chart.grammar import Grammar, Rule, count_rules, tree_steps
 from spacy_incparse.chart.parser import ChartModel, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.grammar import reachable_tags, retag
 from spacy_incparse.linear.words import Clusters, Lexicon

@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 
 import srsly
 
-from spacy_incparse.chart.charts import ChartBuilder, ScoredChart, unmet
+from spacy_incparse.chart.charts import ChartBuilder, ChartSentence, ScoredChart, pieces, unmet, within
 from spacy_incparse.chart.config import ChartConfig, ChartSettings
 from spacy_incparse.chart.crf import LinearChartModel
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, grammar_from_dict, grammar_to_dict, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels
-from spacy_incparse.chart.sentence import ChartSentence, pieces, within
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.incremental.grammar import check_words, reachable_tags, retag
 from spacy_incparse.linear.words import Clusters, stored_clusters

@@ -1,9 +1,4 @@
-"""Coarse-to-fine pruning by classifiers that look at one span at a time, without a chart.
-
-Roark & Hollingshead (2008) close the cells of a chart by classifiers of words, Bodenstab et al. (2011) by classifiers
-of spans. Here a gate and the posteriors of trees without labels say which spans have a node at all, and one classifier
-for each label without context says what it is.
-"""
+"""Coarse-to-fine pruning by classifiers that look at one span at a time, without a chart."""
 
 from __future__ import annotations
 
@@ -18,10 +13,10 @@ from typing import Any
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.charts import span_number
 from spacy_incparse.chart.forest_builder import SpanStates
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
 from spacy_incparse.chart.pruner_scorer import PrunerLearner, PrunerScorer
-from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.words import Lexicon
@@ -60,6 +55,10 @@ class SpanClassifier:
     """Chooses the states that are worth a look over each span.
 
     labels: the states of the grammar without their context; those of POS nodes are none of them.
+
+    Roark & Hollingshead (2008) close the cells of a chart by classifiers of words, Bodenstab et al. (2011) by
+    classifiers of spans. Here a gate and the posteriors of trees without labels say which spans have a node at all, and
+    one classifier for each label without context says what it is.
     """
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):

@@ -16,8 +16,7 @@ from typer import Argument, Option, echo
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, read_params
-from spacy_incparse.evaluation.characters import TextScores, score_texts
-from spacy_incparse.evaluation.evalb import report_scores
+from spacy_incparse.evaluation.evalb import TextScores, report_scores, score_texts
 from spacy_incparse.evaluation.nbest import Oracle, OracleReport
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse

@@ -24,8 +24,7 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
-from spacy_incparse.treebanks.normalize import Step
-from spacy_incparse.treebanks.reader import SkipLog, read_treebank, treebank_files
+from spacy_incparse.treebanks.reader import SkipLog, Step, read_treebank, treebank_files
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typer import Option, echo
 from spacy_incparse.cli import options
 from spacy_incparse.cli.evaluate import tree_sentences
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees
+from spacy_incparse.treebanks.reader import SkipLog, normalize, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_trees, report_lines, summary_lines
-from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS
-from spacy_incparse.treebanks.reader import read_trees, treebank_files
+from spacy_incparse.treebanks.reader import WITH_FUNCTIONS, read_trees, treebank_files
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
 

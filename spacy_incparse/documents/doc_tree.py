@@ -1,8 +1,4 @@
-"""Trees for users on a Doc, with the other analyses of their sentences, and the probabilities of trees and phrases.
-
-Analyses are stored on the Doc (by the component's `nbest`), or requested from the component in this process that made
-the tree, which is stored with its id. A Doc holds no reference to a pipeline.
-"""
+"""Trees for users on a Doc, with the other analyses of their sentences, and the probabilities of trees and phrases."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsing.parse import check_n_analyses
-from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.reader import normalize
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.codec import MAKER, PROBABILITY, TEMPERATURE, stored_analyses, stored_field, stored_number
 from spacy_incparse.trees.tree import Tree
@@ -38,6 +34,9 @@ class DocTree(Tree):
     `start` and `end` count the words of the sentence, as in every Tree; whitespace tokens do not count. `start_char`
     and `end_char` are character offsets in the Doc's text. A node keeps its Doc alive; a pickled copy is a Tree without
     a Doc. The words are those from the time of parsing, even if tokens were merged or split later.
+
+    Analyses are stored on the Doc (by the component's `nbest`), or requested from the component in this process that
+    made the tree, which is stored with its id. A Doc holds no reference to a pipeline.
     """
 
     __slots__ = ("_anchored", "_doc")

@@ -16,10 +16,9 @@ from spacy.vocab import Vocab
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.storage import AnchoredTree, anchored_trees, write_tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.characters import PlacedTree, TextScores, score_texts
+from spacy_incparse.evaluation.evalb import PlacedTree, TextScores, score_texts
 from spacy_incparse.tokens import spaces_after
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.treebanks.reader import normalize, parse_bracketed
 from spacy_incparse.trees.builder import ink_ends, project
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree

@@ -1,8 +1,4 @@
-"""The best that choosing from n-best lists can give, and how well the parser's own probabilities choose.
-
-The oracle takes from each list the tree with the best F against the gold tree; its corpus F is the upper bound of
-every reranker of these lists (Charniak & Johnson 2005, section 3).
-"""
+"""The best that choosing from n-best lists can give, and how well the parser's own probabilities choose."""
 
 from __future__ import annotations
 
@@ -65,7 +61,11 @@ class OracleReport:
 
 
 class Oracle:
-    """Adds up the oracle's choices list by list; the lists themselves are not kept."""
+    """Adds up the oracle's choices list by list; the lists themselves are not kept.
+
+    The oracle takes from each list the tree with the best F against the gold tree; its corpus F is the upper bound of
+    every reranker of these lists (Charniak & Johnson 2005, section 3).
+    """
 
     def __init__(self, sizes: Sequence[int], params: EvalbParams = COLLINS):
         self._params = params

@@ -1,9 +1,4 @@
-"""Measures of what a word costs an incremental reader, from the probabilities of a generative model alone.
-
-Definitions follow Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md gives them in full. The
-hypotheses h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter that
-extend them are their extensions, and q(h) = p(h) / (sum of p over the beam).
-"""
+"""Measures of what a word costs an incremental reader, from the probabilities of a generative model alone."""
 
 from __future__ import annotations
 
@@ -33,6 +28,10 @@ class WordMeasures:
     open_nodes: expected number of open constituents after the word, without the root.
     depth: expected number of phrases above the word, without the root.
     best_survives: share of q on extensions of the analysis that was best before the word, 0 to 1.
+
+    Definitions follow Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md gives them in full. The
+    hypotheses h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter
+    that extend them are their extensions, and q(h) = p(h) / (sum of p over the beam).
     """
 
     prefix_logprob: float | None

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from thinc.api import Ops
 
+from spacy_incparse.chart.charts import span_number
 from spacy_incparse.chart.forest import Forest, restored_forest
 from spacy_incparse.chart.recurrences import KBest
-from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.neural.bracket_chart import best_brackets, bracket_marginals
 from spacy_incparse.neural.span_scorer import SpanScores
 from spacy_incparse.trees.arrays import TreeArrays

@@ -380,7 +380,7 @@ class NeuralDecoder(ConfiguredParser):
 
         Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
         """
-        from spacy_incparse.chart.sentence import pieces
+        from spacy_incparse.chart.charts import pieces
 
         rows, numbers = [], []  # the vectors of pieces, and how many pieces each sentence has
         for sentence in sentences:

@@ -1,8 +1,4 @@
-"""Pre-trained transformers from a local folder, for `spacy-curated-transformers`, without a download.
-
-The folder has the files that models are usually published with: config.json, model.safetensors or pytorch_model.bin,
-and tokenizer.json or vocab.txt. PyTorch is only imported when weights are loaded.
-"""
+"""Pre-trained transformers from a local folder, for `spacy-curated-transformers`, without a download."""
 
 from __future__ import annotations
 
@@ -77,7 +73,11 @@ def _load_pieces(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:
 
 
 def encoder_folder(path: str | Path | None) -> Path:
-    """Return the folder of an encoder. Raises ModelError if it is not one."""
+    """Return the folder of an encoder. Raises ModelError if it is not one.
+
+    The folder has the files that models are usually published with: config.json, model.safetensors or
+    pytorch_model.bin, and tokenizer.json or vocab.txt. PyTorch is only imported when weights are loaded.
+    """
     if path is None:
         raise ModelError("the encoder has no path: set one, as in --paths.encoder FOLDER")
     folder = Path(path)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_incparse.chart.charts import unmet
-from spacy_incparse.chart.sentence import span_bounds, span_number, within
+from spacy_incparse.chart.charts import span_bounds, span_number, unmet, within
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.neural.bracket_chart import best_brackets
 from spacy_incparse.neural.brackets import Chain, best_trees, chain_brackets, label_marginals, tree_of_brackets

@@ -1,15 +1,4 @@
-"""The model of `incparse_neural`: any layer that gives vectors of tokens, and a head that scores spans.
-
-A *fencepost* k stands between the words k - 1 and k; its vector is f(k) = A y(k - 1) + B y(k), with a learned vector in
-place of the word before the first and after the last one. A span from i to j has the scores
-
-    V relu(layer_norm(f(j) - f(i))) + d        (Stern et al. 2017, section 4.1; Kitaev & Klein 2018, section 2.1)
-
-Since the first layer is linear, it is applied to words, not to spans, and so is the mean that layer normalization takes
-away: a span costs one subtraction, its variance and a product with the small matrix V. The backward pass computes the
-hidden layer again for the spans that have a gradient, so that memory grows with the number of words, except for the
-scores themselves.
-"""
+"""The model of `incparse_neural`: any layer that gives vectors of tokens, and a head that scores spans."""
 
 from __future__ import annotations
 
@@ -26,7 +15,7 @@ from spacy.vocab import Vocab
 from thinc.api import Dropout, Linear, Model, Ops, chain
 from thinc.layers.resizable import resize_linear_weighted
 
-from spacy_incparse.chart.sentence import span_bounds
+from spacy_incparse.chart.charts import span_bounds
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.settings import MOST, check_number
 
@@ -66,7 +55,18 @@ class SpanScores:
 
 
 def span_head(hidden_width: int) -> Model[WordVectors, SpanScores]:
-    """Return the layer; the numbers of labels and tags are set later, by `set_outputs`."""
+    """Return the layer; the numbers of labels and tags are set later, by `set_outputs`.
+
+    A *fencepost* k stands between the words k - 1 and k; its vector is f(k) = A y(k - 1) + B y(k), with a learned
+    vector in place of the word before the first and after the last one. A span from i to j has the scores
+
+        V relu(layer_norm(f(j) - f(i))) + d        (Stern et al. 2017, section 4.1; Kitaev & Klein 2018, section 2.1)
+
+    Since the first layer is linear, it is applied to words, not to spans, and so is the mean that layer normalization
+    takes away: a span costs one subtraction, its variance and a product with the small matrix V. The backward pass
+    computes the hidden layer again for the spans that have a gradient, so that memory grows with the number of words,
+    except for the scores themselves.
+    """
     project: Model = Linear(nO=2 * hidden_width)
     labels: Model = Linear(nI=hidden_width)
     tags: Model = Linear()

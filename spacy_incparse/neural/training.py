@@ -1,8 +1,4 @@
-"""Train a neural pipeline pass by pass, so that it can go on after an interruption as if there had been none.
-
-A pass is spaCy's `train_while_improving` over the training corpus. Each begins with random numbers of its own: the
-pipeline's weights and the optimizer after a pass are then all that the next one needs.
-"""
+"""Train a neural pipeline pass by pass, so that it can go on after an interruption as if there had been none."""
 
 from __future__ import annotations
 
@@ -39,6 +35,9 @@ class NeuralPasses:
     """The passes of one training run, by the section [training] of the pipeline's config.
 
     selection: which examples of the training corpus are in a pass; None: all of them.
+
+    A pass is spaCy's `train_while_improving` over the training corpus. Each begins with random numbers of its own: the
+    pipeline's weights and the optimizer after a pass are then all that the next one needs.
     """
 
     def __init__(self, nlp: Language, selection: PassSelection | None = None):

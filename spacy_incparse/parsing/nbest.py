@@ -1,15 +1,4 @@
-"""N-best analyses of a sentence, the probabilities of trees and phrases, and the choice of a tree.
-
-The tree is chosen among the n-best ones by score or expected F, or recombined from their phrases.
-
-Scores are sums of weights. A softmax turns them into probabilities, at a temperature T fitted on held-out sentences
-(training/temperature.py): p(i) = exp(score(i) / T) / sum over j of exp(score(j) / T).
-
-Phrases of different trees are recombined, so that the result may be none of these trees (Sagae & Lavie 2006; Fossum &
-Knight 2009). The gain of a tree is the sum of the probabilities of its phrases minus a threshold for each (Goodman
-1996): a tree with the best sum for the right threshold, about half of the F that can be reached, has the best
-expected F.
-"""
+"""N-best analyses of a sentence, the probabilities of trees and phrases, and the choice of a tree."""
 
 from __future__ import annotations
 
@@ -148,7 +137,11 @@ def _checked(n: int | None) -> int:
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:
-    """Return the softmax of the scores; the probabilities sum to 1."""
+    """Return the softmax of the scores; the probabilities sum to 1.
+
+    Scores are sums of weights. A softmax turns them into probabilities, at a temperature T fitted on held-out sentences
+    (training/temperature.py): p(i) = exp(score(i) / T) / sum over j of exp(score(j) / T).
+    """
     top = max(scores)
     weights = [exp((score - top) / temperature) for score in scores]
     total = sum(weights)
@@ -328,6 +321,11 @@ class Recombination:
 
     trees: those that the phrases are from, best first. phrases: the probability of each phrase. threshold: the
     probability from which on a phrase is worth having. required: spans that must be phrases.
+
+    Phrases of different trees are recombined, so that the result may be none of these trees (Sagae & Lavie 2006; Fossum
+    & Knight 2009). The gain of a tree is the sum of the probabilities of its phrases minus a threshold for each
+    (Goodman 1996): a tree with the best sum for the right threshold, about half of the F that can be reached, has the
+    best expected F.
     """
 
     trees: Sequence[Tree]

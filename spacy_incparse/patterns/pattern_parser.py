@@ -1,16 +1,4 @@
-"""The parser of patterns: recursive descent, one method per grammar rule.
-
-pattern      alternative ("|" alternative)*
-alternative  node [any]                     "(" alternative ")" [any]
-any          all ("|" all)*
-all          one (["&"] one)*
-one          "!"* group    "?" group
-group        "[" any "]"    "(" any ")"    relation
-relation     SYMBOL target    CHAIN "(" label ")" target    "<..." "{" target (";" target)* "}"
-target       "(" alternative ")"    node
-node         label ["=" NAME]    "=" NAME    "~" NAME ["=" NAME]
-label        ["!"] ["@"] ATOM ("|" ATOM)* ["#" NUMBER "%" NAME]*
-"""
+"""The parser of patterns: recursive descent, one method per grammar rule."""
 
 from __future__ import annotations
 
@@ -183,6 +171,20 @@ def parse_pattern(pattern: str) -> tuple[Node, ...]:
 
 
 class _Parser:
+    """One method per grammar rule.
+
+    pattern      alternative ("|" alternative)*
+    alternative  node [any]                     "(" alternative ")" [any]
+    any          all ("|" all)*
+    all          one (["&"] one)*
+    one          "!"* group    "?" group
+    group        "[" any "]"    "(" any ")"    relation
+    relation     SYMBOL target    CHAIN "(" label ")" target    "<..." "{" target (";" target)* "}"
+    target       "(" alternative ")"    node
+    node         label ["=" NAME]    "=" NAME    "~" NAME ["=" NAME]
+    label        ["!"] ["@"] ATOM ("|" ATOM)* ["#" NUMBER "%" NAME]*
+    """
+
     def __init__(self, pattern: str):
         self._pattern, self._tokens, self._position = pattern, tokenize(pattern), 0
         self._names, self._depth = _Names(pattern), 0

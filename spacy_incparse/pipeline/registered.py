@@ -24,8 +24,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import release_memory
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.training.temperature import MAX_SENTENCES
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import SkipLog, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, normalize, read_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -1,9 +1,4 @@
-"""Relabelling by a parser: the phrases of a tree keep their places, and get other labels where the parser is sure.
-
-The parser reads the words and tags of a tree, and each phrase of the tree is required, whatever its label. Among the
-trees that have all of them, the probability of a label over some words is exact (`Posterior`). If no tree of the
-parser's own would have the phrase, this says little: so it must be likely without the requirements, too.
-"""
+"""Relabelling by a parser: the phrases of a tree keep their places, and get other labels where the parser is sure."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from typing import NamedTuple, cast
 
 from spacy_incparse.parsing.parse import Constraint, Posterior
 from spacy_incparse.repair.repair import Change, Rule, is_repaired, recorded, relabel
-from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.reader import normalize
 from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
 
@@ -37,6 +32,10 @@ class Relabeller:
     all. sure: a label is only changed if the probability of the new one is at least this, and those of all others over
     the same words sum to no more than the rest. At least 0.5. The same probability without the requirements must be at
     least `likely`.
+
+    The parser reads the words and tags of a tree, and each phrase of the tree is required, whatever its label. Among
+    the trees that have all of them, the probability of a label over some words is exact (`Posterior`). If no tree of
+    the parser's own would have the phrase, this says little: so it must be likely without the requirements, too.
     """
 
     analyse: Analyse

@@ -1,9 +1,4 @@
-"""The features that a reranker can use: their families, with an example and the source of each, and their columns.
-
-A feature is a tuple: the family's name and fields; its key is a hash of the tuple (rerank/families.pxd). Texts are
-labels, tags and words in lowercase; None stands where there is nothing: beyond the first and last child, before the
-first and after the last word, above the root. A rule is a tuple of a label and the labels of the children.
-"""
+"""The features that a reranker can use: their families, with an example and the source of each, and their columns."""
 
 from __future__ import annotations
 
@@ -36,6 +31,10 @@ class Family:
 
     meaning: where it fires and on what. example: a feature of the tree EXAMPLE_TREE. source: paper and place.
     scope: what it looks at: a "phrase" with its children and what is around, a "word" likewise, or a whole "subtree".
+
+    A feature is a tuple: the family's name and fields; its key is a hash of the tuple (rerank/families.pxd). Texts are
+    labels, tags and words in lowercase; None stands where there is nothing: beyond the first and last child, before the
+    first and after the last word, above the root. A rule is a tuple of a label and the labels of the children.
     """
 
     name: str

@@ -1,9 +1,4 @@
-"""N-best lists of the training sentences, each by a parser that has not seen the sentence (jackknifing).
-
-The sentences are divided into contiguous folds. For each fold, a parser is trained on the others in the same way as the
-one that will be reranked, with a tagger of its own, and parses the fold. Each fold is one file, so that a run that was
-interrupted continues with the folds that are missing.
-"""
+"""N-best lists of the training sentences, each by a parser that has not seen the sentence (jackknifing)."""
 
 from __future__ import annotations
 
@@ -21,8 +16,8 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.nbest import Oracle
 from spacy_incparse.files import write_bytes
 from spacy_incparse.parsing.nbest import NBestSearch
+from spacy_incparse.rerank.data import SECOND_SCORES, SecondScore
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
 from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.training.loop import fingerprint
 from spacy_incparse.training.preparation import TrainedModel, tags_of
@@ -38,6 +33,10 @@ class FoldTask:
 
     scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's. with_better:
     as in `NBestSearch`.
+
+    The sentences are divided into contiguous folds. For each fold, a parser is trained on the others in the same way as
+    the one that will be reranked, with a tagger of its own, and parses the fold. Each fold is one file, so that a run
+    that was interrupted continues with the folds that are missing.
     """
 
     number: int  # from 1

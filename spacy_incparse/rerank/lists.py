@@ -19,8 +19,7 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import write_file
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import GZIP_MAGIC, read_treebank
+from spacy_incparse.treebanks.reader import GZIP_MAGIC, normalize, read_treebank
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.brackets import parse_one
 from spacy_incparse.trees.forest import Forest, Symbols

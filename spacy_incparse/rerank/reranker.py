@@ -15,10 +15,9 @@ from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsing.nbest import N_ANALYSES, NBestSearch, expected_f_values, probabilities
 from spacy_incparse.parsing.parse import Input, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
-from spacy_incparse.rerank.data import How, RerankerWeights
+from spacy_incparse.rerank.data import How, RerankerWeights, SecondScore, columns_of, read_second_scores
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import DEFAULT, MAX_LENGTH, FeatureColumns, check_families
-from spacy_incparse.rerank.second_scores import SecondScore, columns_of, read_second_scores
 from spacy_incparse.settings import Settings, check_number, check_range, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 

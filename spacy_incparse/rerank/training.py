@@ -16,6 +16,7 @@ from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.data import (
+    SECOND_SCORES,
     ChoiceRule,
     How,
     RerankerWeights,
@@ -24,6 +25,7 @@ from spacy_incparse.rerank.data import (
     build_data,
     candidate_values,
     choose,
+    columns_of,
     corpus_f,
     first_candidates,
     select_lists,
@@ -32,7 +34,6 @@ from spacy_incparse.rerank.features import FeatureColumns, check_families, close
 from spacy_incparse.rerank.learner import RerankLearner, check_choice, find_learner, learner_names
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.heads import HeadRules

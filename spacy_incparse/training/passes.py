@@ -1,9 +1,4 @@
-"""The trees of each pass, and passes over them: the loop that `spacy train` and the command `train` share.
-
-Extra trees stand beside those of the treebank: usually many, made by another parser (Petrov et al. 2010). Grammar,
-lexicon and taggers are learned from all of them. A pass goes over all trees of the treebank and a part of the extra
-ones, and the next pass over the next part, so that a parser sees many different trees in little time.
-"""
+"""The trees of each pass, and passes over them: the loop that `spacy train` and the command `train` share."""
 
 from __future__ import annotations
 
@@ -24,7 +19,12 @@ LEAST_WEIGHT, MAX_WEIGHT = 0.001, 100.0
 
 
 class ExtraTrees(NamedTuple):
-    """Normalized trees; `weight`: how often a pass sees each of them, on average, if it sees the others once."""
+    """Normalized trees; `weight`: how often a pass sees each of them, on average, if it sees the others once.
+
+    Extra trees stand beside those of the treebank: usually many, made by another parser (Petrov et al. 2010). Grammar,
+    lexicon and taggers are learned from all of them. A pass goes over all trees of the treebank and a part of the extra
+    ones, and the next pass over the next part, so that a parser sees many different trees in little time.
+    """
 
     trees: Sequence[Tree] = ()
     weight: float = 1.0

@@ -1,9 +1,4 @@
-"""Added nodes and their inverse: binarization, and markovization, where labels tell some of their context.
-
-The added nodes have the labels that treebank tools use for Chomsky normal form: `NP|<JJ-NN>` is the part of an NP that
-contains JJ and NN. With `horizontal=h` a label names only the h children nearest to the one split off, so that rules
-are shared (horizontal markovization, Klein & Manning 2003, section 2).
-"""
+"""Added nodes and their inverse: binarization, and markovization, where labels tell some of their context."""
 
 from __future__ import annotations
 
@@ -34,6 +29,10 @@ def binarize(
     horizontal: the most children that such a label names; None: all.
 
     Raises ValueError if a label of the tree looks like an added one, since `unbinarize` would remove it.
+
+    The added nodes have the labels that treebank tools use for Chomsky normal form: `NP|<JJ-NN>` is the part of an NP
+    that contains JJ and NN. With `horizontal=h` a label names only the h children nearest to the one split off, so that
+    rules are shared (horizontal markovization, Klein & Manning 2003, section 2).
     """
     if direction not in DIRECTIONS:
         raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")

@@ -199,7 +199,7 @@ cdef void _skip_between(TextC* at) noexcept nogil:
         while at.place < at.length and at.text[at.place] != c"\n":
             at.place += 1
 
-# The normalization steps described in treebanks/normalize.py, for whole forests.
+# The normalization steps described in treebanks/reader.py, for whole forests.
 
 DROP_EMPTIES, STRIP_FUNCTIONS, ONE_TOP, MERGE_DOUBLED = 1, 2, 4, 8   # the steps, in their order
 

@@ -1,8 +1,4 @@
-"""Reading trees from Penn-style bracket files in all their variants.
-
-Files are read by the compiled scanner; a file that it does not understand is read again by the parser that has a
-message for each mistake. Labels are interpreted in normalize.py.
-"""
+"""Reading trees from Penn-style bracket files in all their variants."""
 
 from __future__ import annotations
 
@@ -12,13 +8,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import gunzip, most_unpacked, named_paths, unix_lines
-from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.bracket_scanner import (
+    DROP_EMPTIES,
+    MERGE_DOUBLED,
+    ONE_TOP,
+    STRIP_FUNCTIONS,
+    BracketReader,
+    normalized,
+)
 from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
-from spacy_incparse.treebanks.normalize import Step, normalize
 from spacy_incparse.trees.brackets import (
     MalformedError,
     Places,
@@ -29,6 +31,7 @@ from spacy_incparse.trees.brackets import (
     skip_blank,
 )
 from spacy_incparse.trees.forest import Forest, Symbols
+from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
 
 Check = Callable[[Tree], "str | None"]
@@ -46,6 +49,9 @@ def read_treebank(
 
     Arguments and errors are those of `read_trees`; `steps` replaces the standard normalization. check: returns the
     problem of a normalized tree, which then counts as malformed, or None.
+
+    Files are read by the compiled scanner; a file that it does not understand is read again by the parser that has a
+    message for each mistake. Labels are interpreted in normalize.py.
     """
     trees: list[Tree] = []
     for path in treebank_files(paths):
@@ -355,3 +361,59 @@ class SkipLog:
     def __str__(self) -> str:
         count = f"{len(self)} malformed tree{'' if len(self) == 1 else 's'} skipped"
         return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries)])
+
+
+Step = Callable[[Tree], "Tree | None"]
+
+
+def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
+    """Apply the steps, by default STANDARD, in order; return None if nothing is left, as for a tree of traces only.
+
+    Each step takes a tree and returns a new one, or None if nothing is left of it. The steps of this module are
+    compiled (bracket_scanner.pyx) and can be mixed with any other functions on trees.
+    """
+    if steps is None:
+        return _apply(tree)
+    result: Tree | None = tree
+    for step in steps:
+        if result is None:
+            return None
+        result = step(result)
+    return result
+
+
+def drop_empties(tree: Tree) -> Tree | None:
+    """Drop traces (POS nodes tagged -NONE-) and the phrases that have no other words."""
+    return _apply(tree, DROP_EMPTIES)
+
+
+def strip_functions(tree: Tree) -> Tree:
+    """Remove function tags, co-indices and gap indices from all labels: NP-SBJ-1 and NP=2 become NP."""
+    return cast("Tree", _apply(tree, STRIP_FUNCTIONS))
+
+
+def drop_indices(tree: Tree) -> Tree:
+    """Remove co-indices and gap indices from all labels, but keep function tags: NP-SBJ-1 becomes NP-SBJ."""
+    return tree.map_labels(lambda label: "-".join(filter(None, (bare_label(label), function_tags(label)))), tags=False)
+
+
+def one_top(tree: Tree) -> Tree:
+    """Replace the wrappers of a tree by one root TOP; add it to a tree without a wrapper.
+
+    All wrappers above the first branching are dropped, and below it every phrase labeled TOP or without a label.
+    """
+    return cast("Tree", _apply(tree, ONE_TOP))
+
+
+def merge_doubled(tree: Tree) -> Tree:
+    """Merge a phrase with its only child if that is a phrase with the same label; POS nodes stay."""
+    return cast("Tree", _apply(tree, MERGE_DOUBLED))
+
+
+STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)
+WITH_FUNCTIONS: tuple[Step, ...] = (drop_empties, drop_indices, one_top, merge_doubled)
+
+
+def _apply(tree: Tree, *steps: int) -> Tree | None:
+    forest = normalized(Forest([tree]), *steps)
+    return forest.tree(0) if len(forest) else None

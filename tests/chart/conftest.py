@@ -1,8 +1,7 @@
 import pytest
 
-from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder, ChartExample, ChartSentence
 from spacy_incparse.chart.crf import EdgeFeatures
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.transforms.binarize import Markovization, markovize

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spacy_incparse.chart.charts import ChartSentence
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.grammar import tree_steps
 from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.linear.words import Clusters
 from spacy_incparse.papers.finkel_2008 import CrfConfig

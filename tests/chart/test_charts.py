@@ -7,11 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder, derived_tree
+from spacy_incparse.chart.charts import ChartBuilder, derived_tree, span_number
 from spacy_incparse.chart.forest_builder import ForestBuilder, RuleTables, SpanLimits
 from spacy_incparse.chart.grammar import GLUE
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree

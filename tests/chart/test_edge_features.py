@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder, ChartSentence
 from spacy_incparse.chart.crf import EdgeFeatures
-from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.chart.templates import (
     BORDERS,
     OUTCOMES,

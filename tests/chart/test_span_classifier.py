@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.chart import pruner as span_classifier
-from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder, span_number
 from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.transforms.binarize import Markovization, markovize
 from spacy_incparse.treebanks.reader import read_treebank

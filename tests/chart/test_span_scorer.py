@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.chart.charts import MAX_WORDS, span_bounds, span_number
 from spacy_incparse.chart.forest_builder import SpanStates
 from spacy_incparse.chart.pruner_scorer import PrunerLearner
-from spacy_incparse.chart.sentence import MAX_WORDS, span_bounds, span_number
 from tests.reference import spans as reference
 
 FEW = settings(max_examples=30, deadline=None)

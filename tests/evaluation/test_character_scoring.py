@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.characters import PlacedTree, score_texts
-from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.evalb import PlacedTree, score_texts, score_trees
 from tests.evaluation.pairs import TAGS, tree_pairs
 from tests.reference.evalb import tree_of
 

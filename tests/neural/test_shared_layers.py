@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.treebanks.reader import normalize, read_trees
 from tests.neural.conftest import MODEL
 from tests.neural.shared_pipeline import TEXT, install_elsewhere, read, trees
 from tests.small_pipeline import ASSETS

@@ -7,8 +7,7 @@ from spacy.training import Example
 
 from spacy_incparse.documents.gold import KEYS, const_score, create_const_scorer, score_examples, trees_to_docs
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.treebanks.reader import normalize, parse_bracketed
 from tests.fakes import FakeTagger, fake_model, right_branching
 
 NLP = spacy.blank("en")

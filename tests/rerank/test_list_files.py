@@ -10,8 +10,7 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.parsing.nbest import probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList, read_lists, write_lists
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.treebanks.reader import normalize, read_trees
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import raw_trees

@@ -11,9 +11,9 @@ from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.parse import Parse, flat_tree
+from spacy_incparse.rerank.data import LEAST, SECOND_SCORES, ChartScore, columns_of, read_second_scores
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
-from spacy_incparse.rerank.second_scores import LEAST, SECOND_SCORES, ChartScore, columns_of, read_second_scores
 from spacy_incparse.rerank.training import check_reranking, learn_reranker
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

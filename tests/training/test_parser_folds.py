@@ -8,6 +8,7 @@ import pytest
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.rerank import list_folders as parser_folds
+from spacy_incparse.rerank.data import SECOND_SCORES, columns_of
 from spacy_incparse.rerank.list_folders import (
     ListOrigin,
     TrainingLists,
@@ -17,7 +18,6 @@ from spacy_incparse.rerank.list_folders import (
     sentence_key,
 )
 from spacy_incparse.rerank.lists import read_lists
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
 from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

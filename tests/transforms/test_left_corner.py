@@ -3,8 +3,7 @@ from hypothesis import given
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.transforms.left_corner import restore, slash_base, transform
-from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import normalize, parse_bracketed, read_treebank
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from tests.strategies import deep_tree, normalised_trees
 

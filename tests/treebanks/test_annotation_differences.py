@@ -7,7 +7,7 @@ import pytest
 
 from spacy_incparse import Tree
 from spacy_incparse.repair.compare import KINDS, annotation_differences, count_decisions, weighted_log_odds
-from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS, normalize
+from spacy_incparse.treebanks.reader import WITH_FUNCTIONS, normalize
 
 RELATIVE = "(TOP (NP (NP (NN cat)) (SBAR ({label} (WP who)) (S (VP (VBD slept))))))"
 

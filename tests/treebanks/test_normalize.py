@@ -1,14 +1,14 @@
 import pytest
 from hypothesis import given
 
-from spacy_incparse.treebanks.normalize import (
+from spacy_incparse.treebanks.reader import (
     drop_empties,
     merge_doubled,
     normalize,
     one_top,
+    parse_bracketed,
     strip_functions,
 )
-from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
 from tests.strategies import deep_tree, normalised_trees, raw_trees

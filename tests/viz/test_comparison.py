@@ -5,9 +5,8 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.comparison import compare
 from spacy_incparse.viz.options import EXTRA, MISSING, WRONG_LABEL
-from spacy_incparse.viz.page import Picture, compared, markup
+from spacy_incparse.viz.page import Picture, compare, compared, markup
 from tests.evaluation.pairs import tree_pairs
 from tests.viz.markup import texts
 

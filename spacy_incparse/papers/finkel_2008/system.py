@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.charts import ChartExample, span_number
 from spacy_incparse.chart.config import ChartSettings
 from spacy_incparse.chart.crf import CrfLearner, CrfSettings, EdgeLearner, EdgeLoss, log_likelihood
 from spacy_incparse.chart.feature_groups import BoundFeatures
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Rule, Step
 from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.parser import MAX_UNPRUNED_WORDS, ChartParser
-from spacy_incparse.chart.sentence import ChartExample, span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.parsing.parse import Tags

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.charts import ChartExample, ChartSentence
 from spacy_incparse.chart.crf import BracketLoss, EdgeFeatures, EdgeLearner, LinearChartModel
 from spacy_incparse.chart.feature_groups import fill_arrays, packed_arrays
 from spacy_incparse.chart.forest import Forest
@@ -17,7 +18,6 @@ from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.learner import ChartLearner, Jackknife
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import unzip
 from spacy_incparse.linear.words import Clusters

@@ -1,8 +1,4 @@
-"""What the systems of Taskar et al. (2004, section 6) see of a forest's edges, and what two classifiers tell them.
-
-BASIC has the rules alone, LEXICAL the words of spans too, LEXICAL+AUX also what other classifiers say of each span. The
-score of a word under its tag is fixed. Features of a span fire if a phrase is over it, whatever its label.
-"""
+"""What the systems of Taskar et al. (2004, section 6) see of a forest's edges, and what two classifiers tell them."""
 
 from __future__ import annotations
 
@@ -12,12 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from spacy_incparse.chart.charts import derived_tree
+from spacy_incparse.chart.charts import ChartSentence, derived_tree
 from spacy_incparse.chart.forest import GLUE_SCORE, Forest, rule_scores
 from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
 from spacy_incparse.chart.learner import Jackknife
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.trees.arrays import TreeArrays
@@ -74,6 +69,9 @@ class SparseFeatures:
 
     rules: for each edge its own feature, groups: its group; -1 for none. members: the group and the feature of each
     member of a group, int64 (2, n_members), by group.
+
+    BASIC has the rules alone, LEXICAL the words of spans too, LEXICAL+AUX also what other classifiers say of each span.
+    The score of a word under its tag is fixed. Features of a span fire if a phrase is over it, whatever its label.
     """
 
     rules: np.ndarray
