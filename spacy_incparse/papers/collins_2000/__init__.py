@@ -9,7 +9,7 @@ They are entry points of the group `spacy_incparse_rerank_learners`: `rerank-tra
   `rerank.learner.LogLearner`
 - section 2.2.2, BoostLoss: `learning.Boosting.loss`
 - section 2.3.1: alpha_0 in `learners.best_base_weight`, equations 2 and 3 and smoothing by epsilon Z in
-  `Boosting._best_weight` and `_gain`; section 2.3.2, iterative scaling: `GreedyLogLoss._scale`
+  `Boosting._best_weight` and `_find_gain`; section 2.3.2, iterative scaling: `GreedyLogLoss._find_gain`
 - section 2.4: B (equation 4) in `learning.pair_differences`, A in `rerank.sparse_rows.inverted`; table 1 is
   `algorithm = "naive"`, table 2 `"efficient"`, and `n_additions` is the sum that the section compares
 - section 3: features of at least five sentences in `rerank.features.FeatureColumns.select`, parsers of the other chunks
