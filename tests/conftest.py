@@ -27,7 +27,7 @@ _QUICK = {
     "training": "temperature training_lists",
     "transforms": "left_corner markovize",
     "treebanks": "normalize forest_reading",
-    "trees": "bracket_strings builder codec edits heads tree walks",
+    "trees": "builder codec conversions heads labels tree",
     "viz": "escaping sketch svg",
     ".": "layout import_circles tokens files integer_arrays",
 }

@@ -1,13 +1,18 @@
+"""How trees are stored: as strings, by compiled routines with twins."""
+
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees import codec_strings as fast
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.codec import decode, encode
-from tests.strategies import deep_tree, normalised_trees, raw_trees
+from tests.reference import codec as slow
+from tests.strategies import normalised_trees, raw_trees
 
 SENTENCE = make_tree(
     "TOP",
@@ -33,20 +38,13 @@ def test_the_string_is_the_documented_one():
     assert value == "1|b|-41.25|(TOP (S (NP DT NN) VBD) .)|.3,3,5.1"
 
 
-def test_score_and_source_come_back():
-    stored = decode(encode(SENTENCE, [0, 4, 8, 13], [3, 7, 13, 14], score=-41.25, source="relaxed"))
-    assert (stored.score, stored.source) == (-41.25, "relaxed")
-    given_tree = decode(encode(SENTENCE, [0, 4, 8, 13], [3, 7, 13, 14]))
-    assert (given_tree.score, given_tree.source) == (None, "")
-
-
 @given(st.one_of(normalised_trees(), raw_trees()), st.data())
 def test_decode_inverts_encode(tree, data):
     n_words = len(tree.words)
     text, starts, ends = lay_out(tree, data.draw(st.lists(st.integers(0, 12), min_size=n_words, max_size=n_words)))
     value = encode(tree, starts, ends)
     stored = decode(json.loads(json.dumps(value)))
-    assert stored.tree(text) == tree
+    assert (stored.tree(text), stored.score, stored.source) == (tree, None, "")
     assert list(stored.char_starts) == starts
     assert list(stored.char_ends) == ends
 
@@ -55,12 +53,6 @@ def test_decode_inverts_encode(tree, data):
 def test_any_label_survives(phrase, tag):
     tree = make_tree(phrase, [make_tree(tag, "word")])
     assert decode(encode(tree, [0], [4])).tree("word") == tree
-
-
-def test_deep_trees():
-    tree = deep_tree(5000)
-    text, starts, ends = lay_out(tree, [1] * len(tree.words))
-    assert decode(encode(tree, starts, ends)).tree(text) == tree
 
 
 def test_a_single_pos_node_is_a_tree():
@@ -115,3 +107,68 @@ def test_offsets_must_fit_the_leaves():
         encode(SENTENCE, [0, 4], [3, 7])
     with pytest.raises(ValueError, match="text order"):
         encode(SENTENCE, [4, 0, 8, 13], [7, 3, 13, 14])
+
+
+offsets = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), max_size=12)
+pieces = ["(", ")", " ", "S", "NP", "%", "%28;", "%FFFFFFFF;", "%7C", "|", "é", "名", "."]
+digits = [".", ",", "+", "1", "0", "12", "300", "٣", "-", " ", "99999999", "9" * 12]
+
+
+def result(function, *arguments):
+    try:
+        return function(*arguments)
+    except (ValueError, OverflowError):
+        return "refused"
+
+
+@given(st.one_of(normalised_trees(), raw_trees()))
+def test_nodes_are_spelled_and_scanned_as_by_the_twin(tree):
+    arrays = tree.arrays
+    spelled = fast.spell_nodes(arrays.labels, arrays.sizes)
+    assert spelled == slow.spell_nodes(arrays.labels, arrays.sizes)
+    assert fast.scan_nodes(spelled) == slow.scan_nodes(spelled)
+    assert fast.scan_nodes(spelled) == (arrays.labels, arrays.starts, arrays.ends, arrays.sizes)
+
+
+@given(st.lists(st.sampled_from(pieces), max_size=14).map("".join))
+def test_any_string_is_nodes_for_both_or_for_neither(text):
+    assert result(fast.scan_nodes, text) == result(slow.scan_nodes, text)
+
+
+@given(offsets, st.integers(0, 50))
+def test_leaves_are_spelled_and_scanned_as_by_the_twin(gaps, origin):
+    starts, ends, end = [], [], origin
+    for gap, length in gaps:
+        starts.append(end + gap)
+        end += gap + length
+        ends.append(end)
+    spelled = fast.spell_leaves(starts, tuple(ends), origin)
+    assert spelled == slow.spell_leaves(starts, ends, origin)
+    expected = tuple(start - origin for start in starts), tuple(end - origin for end in ends)
+    assert fast.scan_leaves(spelled) == slow.scan_leaves(spelled) == expected
+
+
+@given(st.lists(st.sampled_from(digits), max_size=10).map("".join))
+def test_any_string_is_leaves_for_both_or_for_neither(text):
+    found = result(fast.scan_leaves, text)
+    if found == "refused" and any(len(number) > 8 for number in re.findall(r"\d+", text)):
+        return  # numbers beyond the length of any text, which the twin does not mind
+    assert found == result(slow.scan_leaves, text)
+
+
+@given(st.text(max_size=20), st.lists(st.tuples(st.integers(0, 22), st.integers(0, 22)), max_size=5))
+def test_words_are_cut_as_by_the_twin(text, bounds):
+    starts, ends = [start for start, _ in bounds], [end for _, end in bounds]
+    assert fast.cut(text, starts, ends) == slow.cut(text, starts, ends)
+
+
+@pytest.mark.parametrize("function", ["scan_nodes", "scan_leaves", "cut"])
+def test_only_strings_are_read(function):
+    with pytest.raises(TypeError):
+        getattr(fast, function)(None, *[()] * (2 * (function == "cut")))
+
+
+def test_labels_that_never_end_do_not_fill_the_memory():
+    labels = [f"label {i}" for i in range(25_000)]
+    sizes = [len(labels), *[1] * (len(labels) - 1)]
+    assert fast.scan_nodes(fast.spell_nodes(labels, sizes))[0] == tuple(labels)

@@ -1,3 +1,5 @@
+"""Head rules, and the heads of trees."""
+
 import json
 import pickle
 import re
@@ -7,29 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.trees.heads import NAMES, HeadRules
+from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
+from spacy_incparse.trees.tree import Tree
+from tests.strategies import normalised_trees
 
 EN, ANY = (HeadRules.from_name(name) for name in NAMES)
-LABELS = (
-    "S",
-    "NP",
-    "VP",
-    "PP",
-    "NN",
-    "NNS",
-    "VBD",
-    "IN",
-    "JJ",
-    "CC",
-    "CD",
-    ",",
-    ".",
-    "HYPH",
-    "-LRB-",
-    "NP/NP",
-    "XY",
-    "S/S",
-)
+LABELS = tuple("S NP VP PP NN NNS VBD IN JJ CC CD , . HYPH -LRB- NP/NP XY S/S".split())
 
 
 def head(rules, phrase):
@@ -53,12 +38,6 @@ def head(rules, phrase):
 )  # fmt: skip
 def test_english_heads(phrase, expected):
     assert head(EN, phrase) == expected
-
-
-def test_of_equals_the_direction_decides():
-    assert EN.head_index("NP", ["NN", "NNS", "NN"]) == 2
-    assert EN.head_index("NP", ["NP", "CC", "NP"]) == 0
-    assert EN.head_index("UCP", ["NP", "CC", "NP"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -161,3 +140,27 @@ def test_unknown_tables_and_files_are_named(tmp_path):
 def test_a_phrase_without_children_has_no_head():
     with pytest.raises(IncparseError, match="'NP' has no children"):
         EN.head_index("NP", [])
+
+
+def test_head_words():
+    tree = Tree.from_string("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))")
+    assert list(head_children(tree.arrays, EN)) == [1, 1]  # VP of S, NN of NP; TOP and VP have one child
+    assert head_words(tree.arrays, [1, 1]) == (2, 2, 1, 0, 1, 2, 2, 3)
+
+
+@given(normalised_trees())
+def test_every_node_has_the_head_of_its_head_child(tree):
+    words = head_words(tree.arrays, head_children(tree.arrays, EN))
+    for node in tree.preorder():
+        if node.is_leaf:
+            assert words[node.index] == node.start
+        else:
+            child = node[EN.head_index(node.label, [child.label for child in node])]
+            assert words[node.index] == words[child.index]
+
+
+@pytest.mark.parametrize("heads", [[], [1], [3, 1], [-1, 1]])
+def test_heads_of_another_tree(heads):
+    tree = Tree.from_string("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))")
+    with pytest.raises(IncparseError, match="another tree"):
+        head_words(tree.arrays, heads)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees
 
@@ -32,16 +31,6 @@ def test_nltk_says_the_same_of_a_tree(tree):
     assert [node.label for node in tree.postorder()] == phrases
 
 
-@given(raw_trees(), st.data())
-def test_nltk_finds_the_same_lowest_phrase(tree, data):
-    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(tree.words) - 1)] * 2)))
-    theirs = tree.to_nltk()
-    position = theirs.treeposition_spanning_leaves(start, end + 1)
-    while not isinstance(theirs[position], nltk_tree.Tree):
-        position = position[:-1]
-    assert Tree.from_nltk(theirs[position]) == tree.lca(start, end)
-
-
 @given(raw_trees(), st.sampled_from(["left", "right"]), st.sampled_from([None, 0, 1, 2]))
 def test_binary_branching_is_nltks_normal_form(tree, direction, horizontal):
     theirs = tree.to_nltk()
@@ -54,14 +43,6 @@ def test_unary_chains_are_collapsed_as_by_nltk(tree, root, tags):
     theirs = tree.to_nltk()
     theirs.collapse_unary(collapsePOS=tags, collapseRoot=root)
     assert Tree.from_nltk(theirs) == tree.collapse_unaries(root=root, tags=tags)
-
-
-@pytest.mark.treebanks
-def test_real_trees_come_back(treebanks):
-    for number, tree in enumerate(read_trees(treebanks / "gum" / "dev.mrg")):
-        if number % 5 == 0:
-            assert Tree.from_nltk(tree.to_nltk()) == tree
-            assert Tree.from_string(str(nltk_tree.Tree.fromstring(str(tree)))) == tree
 
 
 def test_chunks_with_tagged_words_are_read():
@@ -84,8 +65,7 @@ def test_what_is_no_such_tree_is_refused(theirs, message):
 
 
 def test_deep_trees_come_back():
-    tree = deep_tree(5_000)
-    assert Tree.from_nltk(tree.to_nltk()) == tree
+    assert Tree.from_nltk(deep_tree(5_000).to_nltk()) == deep_tree(5_000)
 
 
 def test_without_nltk_it_says_what_is_missing(monkeypatch):

@@ -1,63 +1,47 @@
+"""Trees: their nodes, walks, edits, and what people write who come from other libraries."""
+
+import copy
 import pickle
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-import spacy_incparse
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.reader import parse_bracketed
-from spacy_incparse.trees.builder import TreeBuilder, make_tree
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.builder import make_tree, project
+from spacy_incparse.trees.codec import decode, encode
+from spacy_incparse.trees.heads import HeadRules, head_children, head_words
+from spacy_incparse.trees.tree import ADVICE, Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
-TEXT = "(TOP (S (NP (DT The) (NN rain)) (VP (VBZ stops) (ADVP (RB soon))) (. .)))"
-TREE = next(parse_bracketed(TEXT))
+RAINY = "(TOP (S (NP (DT The) (NN rain)) (VP (VBZ stops) (ADVP (RB soon))) (. .)))"
+RAIN = next(parse_bracketed(RAINY))
 
 
 def test_a_node_knows_its_label_span_and_words():
-    noun_phrase = TREE[0][0]
+    noun_phrase = RAIN[0][0]
     assert (noun_phrase.label, noun_phrase.start, noun_phrase.end) == ("NP", 0, 2)
     assert noun_phrase.words == ("The", "rain")
     assert noun_phrase.tags == ("DT", "NN")
-    assert [child.label for child in TREE[0].children] == ["NP", "VP", "."]
-    assert len(TREE[0]) == 3
+    assert [child.label for child in RAIN[0].children] == ["NP", "VP", "."]
+    assert len(RAIN[0]) == 3
     assert not noun_phrase.is_preterminal
-
-
-def test_a_pos_node_has_one_word_no_children_and_is_true():
-    node = TREE[0][0][1]
-    assert node.is_preterminal
-    assert node.children == ()
-    assert node.words == ("rain",)
-    assert node
-
-
-def test_nodes_know_parent_root_and_index():
-    adverb = TREE[0][1][1][0]
-    assert adverb.parent is not None
-    assert adverb.parent.label == "ADVP"
-    assert adverb.root == TREE
-    assert TREE.parent is None
-    assert [node.index for node in TREE.preorder()] == list(range(TREE.size))
-
-
-def test_spans_are_those_of_phrases_in_preorder():
-    assert TREE.spans() == [("TOP", 0, 5), ("S", 0, 5), ("NP", 0, 2), ("VP", 2, 4), ("ADVP", 3, 4)]
-    assert TREE[0][1].spans() == [("VP", 2, 4), ("ADVP", 3, 4)]
 
 
 def test_trees_are_immutable():
     for name in ("label", "start", "index", "children"):
         with pytest.raises(AttributeError):
-            setattr(TREE, name, 1)
+            setattr(RAIN, name, 1)
 
 
 def test_equality_is_structural_wherever_the_node_stands():
     copy = make_tree("NP", [make_tree("DT", "The"), make_tree("NN", "rain")])
-    assert TREE[0][0] == copy
-    assert hash(TREE[0][0]) == hash(copy)
-    assert TREE[0][0] != make_tree("NP", [make_tree("DT", "The"), make_tree("NN", "sun")])
-    assert TREE[0][0] != make_tree("NX", [make_tree("DT", "The"), make_tree("NN", "rain")])
+    assert RAIN[0][0] == copy
+    assert hash(RAIN[0][0]) == hash(copy)
+    assert RAIN[0][0] != make_tree("NP", [make_tree("DT", "The"), make_tree("NN", "sun")])
+    assert RAIN[0][0] != make_tree("NX", [make_tree("DT", "The"), make_tree("NN", "rain")])
     assert copy != "(NP (DT The) (NN rain))"
 
 
@@ -66,22 +50,10 @@ def test_equal_labels_and_words_in_another_shape_are_not_equal():
 
 
 def test_pretty_brackets_stay_within_the_width():
-    lines = TREE.pretty(width=40).split("\n")
-    assert lines == [
-        "(TOP",
-        "  (S",
-        "    (NP (DT The) (NN rain))",
-        "    (VP (VBZ stops) (ADVP (RB soon)))",
-        "    (. .)))",
-    ]
-    assert TREE.pretty() == TEXT
-
-
-@given(raw_trees())
-def test_printed_trees_are_read_back(tree):
-    assert list(parse_bracketed(str(tree))) == [tree]
-    assert list(parse_bracketed(tree.pretty(width=20))) == [tree]
-    assert "\n" not in str(tree)
+    lines = RAIN.pretty(width=40).split("\n")
+    assert lines[:3] == ["(TOP", "  (S", "    (NP (DT The) (NN rain))"]
+    assert lines[3:] == ["    (VP (VBZ stops) (ADVP (RB soon)))", "    (. .)))"]
+    assert RAIN.pretty() == RAINY
 
 
 @given(raw_trees())
@@ -103,40 +75,281 @@ def test_trees_and_their_nodes_survive_pickling(tree):
     assert restored.root == tree
 
 
-@given(normalised_trees())
-def test_copies_of_children_make_the_same_tree(tree):
-    assert make_tree("TOP", tree.children) == tree
+TREE = Tree.from_string(
+    "(TOP (S (NP-SBJ (NP (DT the) (NN owl)) (PP (IN on) (NP (DT the) (NN roof)))) (VP (VBD saw) (NP (PRP us))) (. .)))"
+)
+SUBJECT, VERB_PHRASE = TREE[0][0], TREE[0][1]
+
+
+def ways(node):
+    """Return the nodes from one up to the root, by following `parent`."""
+    nodes = [node]
+    while nodes[-1].parent is not None:
+        nodes.append(nodes[-1].parent)
+    return nodes
+
+
+def test_a_node_has_text_and_characters():
+    assert SUBJECT.text == "the owl on the roof"
+    assert (VERB_PHRASE.start_char, VERB_PHRASE.end_char, VERB_PHRASE.text) == (20, 26, "saw us")
+    assert TREE.text[VERB_PHRASE.start_char : VERB_PHRASE.end_char] == "saw us"
+    assert VERB_PHRASE.tokens == ("saw", "us")
+
+
+def test_a_leaf_is_a_pos_node():
+    leaf = VERB_PHRASE[0]
+    assert leaf  # though it has no children
+    assert (leaf.is_leaf, leaf.is_preterminal, leaf.tag, leaf.height) == (True, True, "VBD", 0)
+    assert (VERB_PHRASE.is_leaf, VERB_PHRASE.tag) == (False, None)
+    assert [node.tag for node in SUBJECT.pos_nodes()] == ["DT", "NN", "IN", "DT", "NN"]
+
+
+def test_siblings_are_the_other_children():
+    assert [node.label for node in VERB_PHRASE.siblings] == ["NP-SBJ", "."]
+    assert TREE.siblings == ()
+    assert VERB_PHRASE[1][0].siblings == ()
+
+
+def test_phrases_by_label_nested_or_not():
+    assert [node.text for node in TREE.phrases("NP")] == ["the owl on the roof", "the owl", "the roof", "us"]
+    assert [node.text for node in TREE.phrases("NP", nested="outermost")] == ["the owl on the roof", "us"]
+    assert [node.text for node in TREE.phrases("NP", nested="innermost")] == ["the owl", "the roof", "us"]
+    assert [node.label for node in TREE.phrases("NP-SBJ")] == ["NP-SBJ"]
+    assert [node.label for node in TREE.phrases({"PP", "VP"})] == ["PP", "VP"]
+    assert len(TREE.phrases()) == len(TREE.spans())
+    assert TREE.phrases("SBARQ") == ()
+    with pytest.raises(IncparseError, match="'none'; expected one of all, outermost, innermost"):
+        TREE.phrases("NP", nested="none")
+
+
+def test_subtrees_by_label_and_condition():
+    assert [node.text for node in TREE.subtrees(label="NN")] == ["owl", "roof"]
+    assert [node.text for node in TREE.subtrees("NP", where=lambda node: len(node) == 2)] == [
+        "the owl on the roof",
+        "the owl",
+        "the roof",
+    ]
+    assert list(TREE.subtrees()) == list(TREE.preorder())
+
+
+def test_the_lowest_common_node_and_the_path():
+    assert TREE.lca(0, 4) == SUBJECT
+    assert TREE.lca(1, 1).tag == "NN"
+    assert TREE.lca(SUBJECT, SUBJECT[1]) == SUBJECT
+    assert [node.label for node in TREE.path(1, 5)] == ["NN", "NP", "NP-SBJ", "S", "VP", "VBD"]
+    assert [node.label for node in TREE.path(TREE, 6)] == ["TOP", "S", "VP", "NP", "PRP"]
+    assert TREE.path(TREE, TREE) == (TREE,)
+
+
+@pytest.mark.parametrize("node", [-1, 8, make_tree("NN", "owl")])
+def test_what_is_not_in_the_tree_has_no_path(node):
+    with pytest.raises(IncparseError, match=r"does not exist|a node of another tree"):
+        TREE.lca(0, node)
+
+
+def test_productions():
+    assert [str(rule) for rule in VERB_PHRASE.productions()] == [
+        "VP -> VBD NP",
+        "VBD -> 'saw'",
+        "NP -> PRP",
+        "PRP -> 'us'",
+    ]
+    assert VERB_PHRASE.productions()[0] == ("VP", ("VBD", "NP"), False)
+
+
+@given(raw_trees())
+def test_derived_attributes_agree_with_a_walk(tree):
+    behind = [node.index + node.size for node in tree.preorder()]
+    assert [node.index for node in tree.postorder()] == sorted(range(tree.size), key=lambda i: (behind[i], -i))
+    for node in tree.preorder():
+        above = ways(node)
+        assert node.depth == len(above) - 1
+        assert node.root.index == above[-1].index
+        assert node.height == (1 + max(child.height for child in node) if len(node) else 0)
+        assert tree.text[node.start_char : node.end_char] == node.text == " ".join(node.words)
+        assert [leaf.words[0] for leaf in node.pos_nodes()] == list(node.words)
+        assert node.parent is None or node in node.parent.children
+        assert len(node) == len(node.children)
+
+
+@given(raw_trees(), st.data())
+def test_lca_and_path_agree_with_a_walk(tree, data):
+    nodes = list(tree.preorder())
+    a, b = data.draw(st.sampled_from(nodes)), data.draw(st.sampled_from(nodes))
+    above_a, above_b = [node.index for node in ways(a)], [node.index for node in ways(b)]
+    common = max(set(above_a) & set(above_b))
+    assert tree.lca(a, b).index == common
+    expected = above_a[: above_a.index(common) + 1] + above_b[: above_b.index(common)][::-1]
+    assert [node.index for node in tree.path(a, b)] == expected
+
+
+@pytest.mark.filterwarnings("ignore:phrases:UserWarning")
+@given(raw_trees(), st.sampled_from([None, "NP", "S", ("NP", "VP"), "NN"]))
+def test_nested_phrases_agree_with_a_walk(tree, label):
+    found = tree.phrases(label)
+    indices = {node.index for node in found}
+    assert [node.index for node in found] == [node.index for node in tree.subtrees(label) if not node.is_leaf]
+    outermost = [node for node in found if not indices & {above.index for above in ways(node)[1:]}]
+    innermost = [node for node in found if not indices & {below.index for below in list(node.preorder())[1:]}]
+    assert list(tree.phrases(label, nested="outermost")) == outermost
+    assert list(tree.phrases(label, nested="innermost")) == innermost
+
+
+def test_a_subclass_stays_what_it_is():
+    class Marked(Tree):
+        __slots__ = ()
+
+        def _at(self, index):
+            return Marked(self.arrays, index)
+
+    tree = Marked(TREE.arrays)
+    nodes = [
+        *tree.preorder(), *tree.postorder(), *tree, *tree[0], tree[0].parent, *tree[0][0].siblings, tree[0].root,
+        *tree.pos_nodes(), *tree.preterminals(), *tree.subtrees("NP"), *tree.phrases(), tree.lca(0, 3),
+        *tree.path(0, 3),
+    ]  # fmt: skip
+    assert {type(node) for node in nodes} == {Marked}
+    assert tree == TREE
+    assert hash(tree) == hash(TREE)
+
+
+RAW = Tree.from_string("(S (NP-SBJ-1 (NNP Ada)) (VP (VBD slept) (S (NP-SBJ (-NONE- *-1)))))")
+CHAIN = Tree.from_string("(TOP (S (VP (VB Go) (ADVP (RB home)))))")
+
+
+def test_functions_and_empty_elements_go():
+    assert str(RAW.strip_functions()) == "(S (NP (NNP Ada)) (VP (VBD slept) (S (NP (-NONE- *-1)))))"
+    assert str(RAW.remove_empties()) == "(S (NP-SBJ-1 (NNP Ada)) (VP (VBD slept)))"
+    assert RAW[1][1].remove_empties() is None
+
+
+def test_labels_are_mapped_by_a_table_or_a_function():
+    assert str(RAW[0].map_labels({"NP-SBJ-1": "Subject", "NNP": "Name"})) == "(Subject (Name Ada))"
+    assert str(CHAIN.map_labels(str.lower, tags=False)) == "(top (s (vp (VB Go) (advp (RB home)))))"
+
+
+def test_unary_chains_become_one_node_and_back():
+    assert str(CHAIN.collapse_unaries()) == "(TOP (S+VP (VB Go) (ADVP (RB home))))"
+    assert str(CHAIN.collapse_unaries("_", root=True, tags=True)) == "(TOP_S_VP (VB Go) (ADVP_RB home))"
+    assert CHAIN.collapse_unaries("_", root=True, tags=True).expand_unaries("_") == CHAIN
+
+
+def test_a_joint_that_is_in_a_label_is_refused():
+    with pytest.raises(IncparseError, match="'A\\+B' has '\\+' in it: choose another joint"):
+        make_tree("S", [make_tree("A+B", "x")]).collapse_unaries()
+    with pytest.raises(IncparseError, match="empty"):
+        CHAIN.collapse_unaries("")
+
+
+@given(raw_trees(), st.booleans(), st.booleans())
+def test_expanding_undoes_collapsing(tree, root, tags):
+    collapsed = tree.collapse_unaries(root=root, tags=tags)
+    assert collapsed.expand_unaries() == tree
+    chains = [node for node in list(collapsed.preorder())[not root :] if len(node) == 1 and (tags or len(node[0]))]
+    assert not chains
+
+
+@given(raw_trees())
+def test_edits_of_a_node_are_those_of_a_tree_of_its_own(tree):
+    node = tree[-1]
+    alone = Tree.from_string(str(node)) if node.is_leaf else make_tree(node.label, node.children)
+    assert node.strip_functions() == alone.strip_functions()
+    assert node.remove_empties() == alone.remove_empties()
+    assert node.collapse_unaries() == alone.collapse_unaries()
+    assert node.map_labels(str.lower) == alone.map_labels(str.lower)
+    assert node.strip_functions().index == 0
+
+
+OWL = Tree.from_string("(S (NP (DT the) (NN owl)) (VP (VBD slept)))")
+
+
+def test_leaves_still_are_pos_nodes_but_say_so():
+    with pytest.warns(DeprecationWarning, match=r"not its words.*Use tree\.words.*tree\.pos_nodes\(\)") as caught:
+        leaves = OWL.leaves()
+    assert leaves == OWL.pos_nodes() == tuple(OWL.preterminals())
+    assert [node.tag for node in leaves] == ["DT", "NN", "VBD"]
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["pos", "set_label", "leaf_labels", "chomsky_normal_form", "pretty_print"])
+def test_methods_from_elsewhere_are_named_with_their_like(name):
+    with pytest.raises(AttributeError, match=f"'Tree' object has no attribute '{name}': use ") as refused:
+        getattr(OWL, name)()
+    assert ADVICE[name] in str(refused.value)
+
+
+def test_no_advice_is_about_what_trees_have():
+    assert not [name for name in ADVICE if hasattr(Tree, name)]
+
+
+def test_what_the_advice_names_is_there():
+    assert next(zip(OWL.words, OWL.tags, strict=True)) == ("the", "DT")
+    for text in ADVICE.values():
+        if text.startswith("tree."):
+            name = text.removeprefix("tree.").partition("(")[0].partition(",")[0].partition("[")[0]
+            assert hasattr(OWL, name), text
+
+
+def test_other_attributes_are_just_missing():
+    with pytest.raises(AttributeError, match=r"'Tree' object has no attribute 'colour'$"):
+        OWL.colour  # noqa: B018
+    assert not hasattr(OWL, "__array__")
+    assert copy.deepcopy(OWL) == pickle.loads(pickle.dumps(OWL)) == OWL
+
+
+def test_a_property_that_fails_keeps_its_own_error():
+    class Broken(Tree):
+        @property
+        def head(self):
+            raise AttributeError("no rules")
+
+    with pytest.raises(AttributeError, match=r"^no rules$"):
+        Broken(OWL.arrays).head  # noqa: B018
+
+
+def test_a_pos_node_has_no_children():
+    with pytest.raises(IndexError, match=r"\(DT the\) is a POS node, which has no children: its word is tree\.text"):
+        OWL[0][0][0]
+    with pytest.raises(IndexError, match="S has 2 children, and no child 2"):
+        OWL[2]
+    assert (len(OWL[0][0]), OWL[-1].label, OWL[:1]) == (0, "VP", (OWL[0],))
+
+
+def test_positions_of_nltk_are_refused():
+    with pytest.raises(TypeError, match=r"for nltk's tree\[0, 1\] write tree\[0\]\[1\]"):
+        OWL[0, 1]
+    with pytest.raises(TypeError):
+        OWL["NP"]
+
+
+BOLD = Tree.from_string("(S (NP (DT the) (NN owl)) (VP (VBD saw) (NP (NN <b>&amp;</b>))))")
+
+
+def test_a_tree_is_a_picture_in_a_notebook():
+    for markup in (BOLD.to_svg(), BOLD._repr_svg_(), BOLD._repr_html_()):
+        root = ElementTree.fromstring(markup)
+        texts = {text.strip() for element in root.iter() for text in (element.text or "", element.tail or "")}
+        assert {"the", "owl", "saw", "<b>&amp;</b>"} <= texts
+    assert BOLD.to_svg().startswith("<svg")
+    assert BOLD.draw(ascii=True).isascii()
+    assert not BOLD.draw().isascii()
 
 
 def test_deep_trees_need_no_recursion():
     tree = deep_tree(5_000)
-    assert next(parse_bracketed(str(tree))) == tree
-    node: Tree | None = list(tree.preorder())[-1]
-    depth = 0
-    while node := node.parent:
-        depth += 1
-    assert depth == 5_001
+    lowest = tree.pos_nodes()[-1]
+    assert (tree.height, lowest.depth, len(tree.path(0, lowest))) == (5_001, 5_001, 5_002)
+    assert len(list(tree.postorder())) == len(tree.productions()) == tree.size
+    assert len(tree.phrases("VP", nested="outermost")) == len(tree.phrases("VP", nested="innermost")) == 1
     assert hash(tree) == hash(pickle.loads(pickle.dumps(tree)))
-
-
-def test_the_builder_refuses_what_is_no_tree():
-    builder = TreeBuilder()
-    with pytest.raises(IncparseError, match="empty tree"):
-        builder.finish()
-    builder.open("NP")
-    with pytest.raises(IncparseError, match="1 phrases are still open"):
-        builder.finish()
-    with pytest.raises(IncparseError, match="'NP' has no children"):
-        builder.close()
-    builder = TreeBuilder()
-    with pytest.raises(IncparseError, match="without an open phrase"):
-        builder.close()
-    builder.leaf("NN", "rain")
-    with pytest.raises(IncparseError, match="one root"):
-        builder.leaf("NN", "sun")
-
-
-def test_the_class_is_on_the_package():
-    assert spacy_incparse.Tree is Tree
-    with pytest.raises(AttributeError, match="no attribute 'Forest'"):
-        _ = spacy_incparse.Forest
+    assert tree.collapse_unaries().expand_unaries() == tree.map_labels({}) == tree
+    ends = range(1, len(tree.words) + 1)
+    copies = [
+        Tree.from_string(str(tree)), Tree.from_dict(tree.to_dict()),
+        decode(encode(tree, range(len(tree.words)), ends)).tree("".join(word[0] for word in tree.words)),
+    ]  # fmt: skip
+    assert copies[:2] == [tree] * 2
+    assert copies[2].spans() == tree.spans()
+    assert tree.to_latex().count("[") == tree.to_latex().count("]") == tree.size + len(tree.words)
+    assert project(tree, [part for word in tree.words for part in (word[:1], word[1:])]).n_lost == 0
+    assert len(head_words(tree.arrays, head_children(tree.arrays, HeadRules.from_name("en")))) == tree.size

@@ -1,11 +1,37 @@
-"""Labels that no tree of this kind has are answered with a warning, once."""
+"""The parts of labels; those that no tree of this kind has are answered with a warning, once."""
 
 import warnings
 
 import pytest
 
 from spacy_incparse.trees import labels as label_warnings
+from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
+
+
+@pytest.mark.parametrize(
+    ("label", "category", "function"),
+    [
+        ("NP", "NP", ""),
+        ("NP-SBJ", "NP", "SBJ"),
+        ("NP-SBJ-12", "NP", "SBJ"),
+        ("PP-LOC-PRD-3", "PP", "LOC-PRD"),
+        ("NP=2", "NP", ""),
+        ("NP-TMP=3", "NP", "TMP"),
+        ("ADVP|PRT-CLR", "ADVP|PRT", "CLR"),
+        ("NN-HL", "NN", "HL"),
+        ("-NONE-", "-NONE-", ""),
+        ("-LRB-", "-LRB-", ""),
+        ("", "", ""),
+        ("=", "=", ""),
+    ],
+)
+def test_a_label_has_a_category_and_functions(label, category, function):
+    node = make_tree(label, "word")
+    assert bare_label(label) == node.category == category
+    assert function_tags(label) == node.function == function
+
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT the) (NN owl)) (VP (VBD slept))))")
 
