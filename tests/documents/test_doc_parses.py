@@ -1,4 +1,4 @@
-"""Other analyses of a Doc's sentences, and how probable trees and phrases are."""
+"""Other analyses of a Doc's sentences, how probable trees and phrases are, and scores of given trees."""
 
 import gc
 import pickle
@@ -8,16 +8,17 @@ from itertools import pairwise
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 import spacy_incparse
+from spacy_incparse import Tree
 from spacy_incparse.documents.doc_tree import DocTree, forget_confidences
 from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.trees.heads import HeadRules
-from tests.small_pipeline import ASSETS, SMALL, train, untrained
+from tests.small_pipeline import ASSETS, untrained
 
 TEXT = "The old owl saw the mice in the barn. She ate them with a spoon."
 
@@ -78,6 +79,10 @@ def test_the_first_is_the_tree_on_the_doc(nlp):
             assert better.score >= worse.score
             assert better.probability >= worse.probability > 0
         assert sum(parse.probability for parse in parses) <= 1 + 1e-9
+        for parse in parses:
+            assert isinstance(parse.tree, DocTree)
+            assert all(node.head in node.tokens for node in parse.tree.preorder())
+            assert parse.tree.confidence == parse.probability
 
 
 def test_fewer_are_the_first_of_more(nlp):
@@ -87,15 +92,6 @@ def test_fewer_are_the_first_of_more(nlp):
     assert sum(parse.probability for parse in doc._.parses(1000)[0]) == pytest.approx(1)
     with pytest.raises(ValueError, match="has to be 1 or more, not 0"):
         doc._.parses(0)
-
-
-def test_their_nodes_are_on_the_doc(nlp):
-    doc = nlp(TEXT)
-    for parse in doc._.parses(5)[1]:
-        assert isinstance(parse.tree, DocTree)
-        assert parse.tree.span.text == "She ate them with a spoon."
-        assert all(node.head in node.tokens for node in parse.tree.preorder())
-        assert parse.tree.confidence == parse.probability
 
 
 def test_confidence_is_the_share_of_the_analyses(nlp):
@@ -108,11 +104,6 @@ def test_confidence_is_the_share_of_the_analyses(nlp):
             assert node.confidence == pytest.approx(share)
             assert node.confidence >= tree.confidence - 1e-9
         assert {leaf.confidence for leaf in tree.pos_nodes()} == {None}
-
-
-def test_empty_docs(nlp):
-    assert nlp("")._.parses(3) == ()
-    assert nlp.make_doc("Not parsed")._.parses(3) == ()
 
 
 def test_without_the_pipeline_it_says_what_to_do(nlp, alone):
@@ -136,8 +127,9 @@ def test_a_pipeline_that_is_gone_is_gone(nlp):
     assert len(doc._.trees) == 2
 
 
-def test_docs_of_another_vocab_find_the_pipeline_as_well(nlp):
-    doc = nlp(TEXT)
+def test_docs_of_another_vocab_find_the_pipeline_as_well(nlp, monkeypatch):
+    doc, components = nlp(TEXT), [nlp.get_pipe("incparse")]
+    monkeypatch.setattr("spacy_incparse.documents.doc_tree.live_components", lambda: components)
     other = Doc(Vocab()).from_bytes(doc.to_bytes())
     assert other._.parses(3) == doc._.parses(3)
 
@@ -170,17 +162,6 @@ def test_tags_that_were_given(nlp):
             assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
 
 
-def test_several_tags_a_word(nlp):
-    several = untrained(training=SMALL | {"n_tags": 3})
-    train(several, 2, limit=60)
-    several.get_pipe("incparse").calibrate(held_out(several))
-    texts = [TEXT, "The mice run to the barn in the rain.", "Old owls like rain and like the barn."]
-    for doc in several.pipe(texts):
-        for tree, parses in zip(doc._.trees, doc._.parses(5), strict=True):
-            assert parses[0].tree == tree
-            assert tree.confidence == parses[0].probability > 0
-
-
 def test_given_trees_have_no_analyses(nlp):
     doc = next(iter(TreebankReader(ASSETS / "sample-train.mrg", limit=1)(nlp))).reference
     doc.user_data = {key: value.replace("(S", "(FRAG") for key, value in doc.user_data.items()}
@@ -198,25 +179,6 @@ def test_stored_analyses_need_no_pipeline(storing, alone):
         assert tree.confidence == parses[0].probability
         assert all(node.head in node.tokens for parse in parses for node in parse.tree.preorder())
     assert len(doc._.parses(2)[0]) == 2
-
-
-KEEPING = {
-    "copy": lambda doc: doc.copy(),
-    "to_bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
-    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
-    "DocBin": lambda doc: next(
-        DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes()).get_docs(doc.vocab)
-    ),
-    "JSON": lambda doc: Doc(doc.vocab).from_json(doc.to_json(underscore=["incparse"])),
-    "from_docs": lambda doc: Doc.from_docs([doc]),
-    "as_doc": lambda doc: doc[:].as_doc(copy_user_data=True),
-}
-
-
-@pytest.mark.parametrize("way", KEEPING)
-def test_stored_analyses_go_where_the_tree_goes(storing, alone, way):
-    doc = storing(TEXT)
-    assert KEEPING[way](doc)._.parses(6) == doc._.parses(6)
 
 
 def test_stored_analyses_are_those_of_the_pipeline(nlp, storing):
@@ -329,3 +291,67 @@ def test_components_are_remembered_in_the_order_of_their_making():
     first, second = untrained().get_pipe("incparse"), untrained().get_pipe("incparse")
     found = live_components()
     assert found.index(first) < found.index(second)
+
+
+@pytest.fixture(scope="module")
+def english():
+    return spacy_incparse.load("en")
+
+
+def test_a_tree_on_a_doc_scores_what_it_scored(english):
+    doc = nlp("It rained. They watched the ship with binoculars.")
+    component = english.get_pipe("incparse")
+    for parses in doc._.parses(5):
+        for parse in parses:
+            scored = component.score(doc, parse.tree)
+            assert scored.score == pytest.approx(parse.score, rel=1e-5)  # that of a Doc is stored to six figures
+            assert scored.is_derived
+            assert component.score(doc, str(parse.tree)) == component.score_tree(doc, parse.tree) == scored
+
+
+def test_trees_of_a_treebank_are_normalised(english):
+    doc = nlp("It rained.")
+    raw = "((S (NP-SBJ (PRP It)) (VP (VBD rained) (NP (-NONE- *T*))) (. .)))"
+    scored = english.get_pipe("incparse").score(doc, raw)
+    assert scored.tree == Tree.from_string("(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))")
+    assert scored.score == pytest.approx(doc._.trees[0].score, rel=1e-5)
+
+
+def test_tags_are_those_of_the_component_or_of_the_tree(english):
+    doc = Doc(english.vocab, words=["They", "can", "fish", "."])
+    tree = "(TOP (S (NP (PRP They)) (VP (VBP can) (NP (NN fish))) (. .)))"
+    component = english.get_pipe("incparse")
+    own, gold = component.score(doc, tree), component.score(doc, tree, gold_tags=True)
+    assert own.tree.tags == ("PRP", "MD", "VB", ".")
+    assert gold.tree.tags == ("PRP", "VBP", "NN", ".")
+    assert gold.is_derived
+
+
+def test_a_tree_of_the_doc_is_scored_in_its_own_sentence(english):
+    component = english.get_pipe("incparse")
+    words, tags = ["They", "can", "fish", "."], [["PRP", "MD", "VB", "."], ["PRP", "VBP", "NN", "."]]
+    doc = Doc(english.vocab, words=2 * words, tags=tags[0] + tags[1], sent_starts=2 * [True, False, False, False])
+    component.tags = "doc"
+    try:
+        component(doc)
+        for tree, row in zip(doc._.trees, tags, strict=True):
+            scored = component.score(doc, tree)
+            assert list(scored.tree.tags) == row
+            assert scored.score == pytest.approx(tree.score, rel=1e-5)
+        assert list(component.score(doc, str(doc._.trees[1])).tree.tags) == tags[0]  # brackets: the first sentence
+    finally:
+        component.tags = "own"
+
+
+def test_a_tree_of_other_words_is_refused(english):
+    doc = nlp("It rained.")
+    component = english.get_pipe("incparse")
+    with pytest.raises(IncparseError, match="no sentence of the Doc has the words of the tree: 'It snowed'"):
+        component.score(doc, "(TOP (S (NP (PRP It)) (VP (VBD snowed))))")
+    with pytest.raises(IncparseError, match="no sentence of the Doc"):
+        component.score(doc, doc._.trees[0][0][0])
+    with pytest.raises(IncparseError, match="takes a Tree or its brackets as a string, not None"):
+        component.score(doc)
+    for wrong, kind in ((next(doc.sents), "Span"), (doc.text, "str"), (None, "NoneType")):
+        with pytest.raises(IncparseError, match=f"takes a Doc and a tree of one of its sentences, not a {kind}"):
+            component.score(wrong, doc._.trees[0])

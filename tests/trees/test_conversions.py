@@ -167,10 +167,7 @@ def test_forest():
 
 
 def test_qtree():
-    assert TREE[0].to_latex("qtree").split("\n")[1:3] == [
-        "\\Tree",
-        "[.{NP-SBJ} [.{PRP\\$} {My} ] [.{NN} {owl} ] ]",
-    ]
+    assert TREE[0].to_latex("qtree").split("\n")[1:3] == ["\\Tree", "[.{NP-SBJ} [.{PRP\\$} {My} ] [.{NN} {owl} ] ]"]
 
 
 @given(st.text())
