@@ -61,7 +61,9 @@ def scan_nodes(str nodes not None):
         begin = position
         if position < length and nodes[position] == c"(":
             begin += 1
-        position = _behind_label(nodes, begin, length)
+        position = begin
+        while position < length and nodes[position] not in " ()":
+            position += 1
         labels.append(_label(nodes[begin:position]))
         if begin and nodes[begin - 1] == c"(":
             path.push_back(i)
@@ -72,7 +74,11 @@ def scan_nodes(str nodes not None):
             sizes.push_back(1)
             ends.push_back(n_words)
             while position < length and nodes[position] == c")":
-                _close(path, sizes, ends, i + 1, n_words)
+                if path.empty():
+                    raise ValueError("more brackets close than open")
+                sizes[path.back()] = i + 1 - path.back()
+                ends[path.back()] = n_words
+                path.pop_back()
                 position += 1
         if position < length and nodes[position] != c" ":
             raise ValueError("no blank between two nodes")
@@ -155,28 +161,6 @@ cdef str _label(str spelled):
         found = "" if spelled == _EMPTY else _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), spelled)
         _label_of[spelled] = found
     return <str>found
-
-
-cdef Py_ssize_t _behind_label(str nodes, Py_ssize_t position, Py_ssize_t length) noexcept:
-    cdef Py_UCS4 character
-    while position < length:
-        character = nodes[position]
-        if character == c" " or character == c")" or character == c"(":
-            break
-        position += 1
-    return position
-
-
-cdef int _close(
-    vector[Py_ssize_t]& path, vector[Py_ssize_t]& sizes, vector[Py_ssize_t]& ends, Py_ssize_t behind, Py_ssize_t n_words
-) except -1:
-    if path.empty():
-        raise ValueError("more brackets close than open")
-    cdef Py_ssize_t phrase = path.back()
-    path.pop_back()
-    sizes[phrase] = behind - phrase
-    ends[phrase] = n_words
-    return 0
 
 
 cdef void _write_number(string& spelled, Py_ssize_t number) noexcept nogil:

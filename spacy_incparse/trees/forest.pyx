@@ -22,9 +22,9 @@ cdef class Symbols:
 
     cdef int32_t label(self, text) except -1:
         """Return the symbol of a label."""
-        number = self.label_numbers.get(text)
-        if number is not None:
-            return 2 * <int32_t>number
+        cdef PyObject* found = PyDict_GetItem(self.label_numbers, text)
+        if found != NULL:
+            return 2 * <int32_t>PyLong_AsLong(<object>found)
         cdef int32_t new = len(self.labels), category
         self.label_numbers[text] = new
         self.labels.append(text)
@@ -37,11 +37,12 @@ cdef class Symbols:
 
     cdef int32_t word(self, text) except -1:
         """Return the symbol of a word."""
-        number = self.word_numbers.get(text)
-        if number is None:
-            number = self.word_numbers[text] = len(self.words)
-            self.words.append(text)
-        return 2 * <int32_t>number + 1
+        cdef PyObject* found = PyDict_GetItem(self.word_numbers, text)
+        if found != NULL:
+            return 2 * <int32_t>PyLong_AsLong(<object>found) + 1
+        self.word_numbers[text] = len(self.words)
+        self.words.append(text)
+        return 2 * <int32_t>len(self.words) - 1
 
 
 cdef class Forest:
@@ -134,7 +135,7 @@ cdef int pack(tree, Symbols symbols, NodesC* nodes) except -1:
     cdef int32_t* new_sizes = nodes.sizes.data() + begin
     cdef int32_t* new_parents = nodes.parents.data() + begin
     for i in range(first, behind):
-        new_symbols[k], new_parents[k] = _symbol_of_label(symbols, labels[i]), parent
+        new_symbols[k], new_parents[k] = symbols.label(labels[i]), parent
         size = sizes[i]
         if size > 1:
             n_words = <int32_t>ends[i] - <int32_t>starts[i]
@@ -143,26 +144,12 @@ cdef int pack(tree, Symbols symbols, NodesC* nodes) except -1:
             k += 1
             continue
         new_sizes[k], new_sizes[k + 1] = 2, 1
-        new_symbols[k + 1], new_parents[k + 1] = _symbol_of_word(symbols, words[word]), k
+        new_symbols[k + 1], new_parents[k + 1] = symbols.word(words[word]), k
         word += 1
         k += 2
         while parent >= 0 and parent + new_sizes[parent] == k:
             parent = new_parents[parent]
     return 0
-
-
-cdef inline int32_t _symbol_of_label(Symbols symbols, text) except -1:
-    cdef PyObject* found = PyDict_GetItem(symbols.label_numbers, text)
-    if found == NULL:
-        return symbols.label(text)
-    return 2 * <int32_t>PyLong_AsLong(<object>found)
-
-
-cdef inline int32_t _symbol_of_word(Symbols symbols, text) except -1:
-    cdef PyObject* found = PyDict_GetItem(symbols.word_numbers, text)
-    if found == NULL:
-        return symbols.word(text)
-    return 2 * <int32_t>PyLong_AsLong(<object>found) + 1
 
 
 cdef void find_parents(const int32_t* sizes, int32_t* parents, int32_t n) noexcept nogil:

@@ -299,7 +299,7 @@ def english():
 
 
 def test_a_tree_on_a_doc_scores_what_it_scored(english):
-    doc = nlp("It rained. They watched the ship with binoculars.")
+    doc = english("It rained. They watched the ship with binoculars.")
     component = english.get_pipe("incparse")
     for parses in doc._.parses(5):
         for parse in parses:
@@ -310,7 +310,7 @@ def test_a_tree_on_a_doc_scores_what_it_scored(english):
 
 
 def test_trees_of_a_treebank_are_normalised(english):
-    doc = nlp("It rained.")
+    doc = english("It rained.")
     raw = "((S (NP-SBJ (PRP It)) (VP (VBD rained) (NP (-NONE- *T*))) (. .)))"
     scored = english.get_pipe("incparse").score(doc, raw)
     assert scored.tree == Tree.from_string("(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))")
@@ -344,7 +344,7 @@ def test_a_tree_of_the_doc_is_scored_in_its_own_sentence(english):
 
 
 def test_a_tree_of_other_words_is_refused(english):
-    doc = nlp("It rained.")
+    doc = english("It rained.")
     component = english.get_pipe("incparse")
     with pytest.raises(IncparseError, match="no sentence of the Doc has the words of the tree: 'It snowed'"):
         component.score(doc, "(TOP (S (NP (PRP It)) (VP (VBD snowed))))")

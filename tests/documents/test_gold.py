@@ -5,7 +5,6 @@ import spacy
 from hypothesis import given
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
 
 import spacy_incparse
 from spacy_incparse.documents.gold import gold_sentences, trees_to_docs
@@ -14,7 +13,7 @@ from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import normalised_trees
 
-VOCAB = Vocab()
+VOCAB = spacy.blank("en").vocab
 BANK = """
 (TOP (S (`` ") (NP (DT The) (NN owl)) (VP (VBZ does) (RB n't) (VP (VB sleep))) ('' ") (. .)))
 (TOP (S (NP (NNS Mice)) (VP (VBD ran)) (. .)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.cli.parse import ParsedSentence, write_json
+from spacy_incparse.cli.parse import ParsedSentence, json_line
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.tokens import raw_to_penn
@@ -92,7 +92,7 @@ def test_every_node_comes_back(tree):
 
 def test_what_the_parse_command_prints_is_read():
     sentence = ParsedSentence(1, 0, "It  rains", [0, 4], [2, 9], [Parse(RAIN, 1.5, "beam")])
-    (printed,) = write_json(1, sentence, True, True)
+    printed = json_line(1, sentence, True, True)
     assert Tree.from_dict(json.loads(printed)) == RAIN
 
 
