@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import spacy
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from spacy_incparse import Parser, Tree
 from spacy_incparse.cli.parse import parse_texts
@@ -14,7 +14,6 @@ from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.pipeline.registered import TreebankReader
-from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS, untrained
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
@@ -114,12 +113,6 @@ def test_a_saved_pipeline_gives_the_same_trees(combined, tmp_path):
     assert trees([spacy.blank("en").from_config(again.config).from_bytes(again.to_bytes())(TEXT)]) == expected
 
 
-@pytest.mark.slow
-def test_several_processes_give_the_same_trees(combined):
-    texts = [TEXT, "", "It rained.", TEXT] * 3
-    assert trees(combined.pipe(texts, n_process=2, batch_size=3)) == trees(combined.pipe(texts))
-
-
 def test_confidences_and_lists_come_from_the_combination(combined):
     found, docs = gold_and_docs(combined)
     for example, doc in zip(found, combined.pipe(docs), strict=True):
@@ -143,11 +136,6 @@ def test_constraints_are_those_of_the_combiner(pair):
     assert ("PP", 1, 4) in found or not any(start < 4 and end > 1 and (start, end) == (1, 4) for _, start, end in found)
 
 
-def test_odd_docs(combined):
-    docs = list(combined.pipe(["", " ", "Stop", "  Stop.  "]))
-    assert [len(doc._.trees) for doc in docs] == [0, 0, 1, 1]
-
-
 def test_mistakes_are_reported(pair):
     with pytest.raises(ConfigError, match="must name two components or more"):
         pair.add_pipe("incparse_combiner", config={"members": {"incparse": 1.0}})
@@ -162,22 +150,6 @@ def test_mistakes_are_reported(pair):
     pair.add_pipe("incparse_combiner", config={"members": {"incparse": 1.0, "other": 1.0}})
     with pytest.raises(IncparseError, match="has the member 'other', but there is no parser of this name before it"):
         pair("It rained.")
-
-
-def test_members_must_come_before(pair):
-    settings = {"members": {"incparse_neural": 1.0, "incparse": 1.0}}
-    pair.add_pipe("incparse_combiner", before="incparse", config=settings)
-    with pytest.raises(IncparseError, match="has the member 'incparse', but there is no parser"):
-        pair(Doc(pair.vocab, ["It", "rained"], sent_starts=[True, False]))
-
-
-def test_training_goes_on_around_it(combined):
-    found = examples(combined, limit=4)
-    losses = combined.update(found, losses={}, sgd=combined.resume_training())
-    assert losses["incparse_combiner"] == 0.0
-    assert losses["incparse_neural"] > 0
-    assert "const_f" in combined.evaluate(found)
-    assert set(combined.get_pipe("incparse_combiner").labels) >= {"NP", "VP"}
 
 
 def test_the_last_component_gives_the_lists_too(combined):
@@ -205,10 +177,13 @@ def test_weights_belong_to_the_names_in_the_pipeline(combined):
     assert combiner.decoder.parser._members[0].weight == 1.0
 
 
-def test_a_copy_has_the_temperature(combined):
-    combined.get_pipe("incparse_combiner").cfg["temperature"] = 0.7
-    copy = pickle.loads(pickle.dumps(combined.get_pipe("incparse_combiner")))
-    assert copy.cfg["temperature"] == copy.decoder.temperature == 0.7
+def test_other_analyses_without_what_comes_behind_the_parser(combined):
+    """Components that work with trees have none when only the analyses are wanted, and must not warn of that."""
+    combined.add_pipe("incparse_phrases")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = list(parse_texts(combined, [TEXT], nbest=2))
+    assert [len(sentence.parses) for sentence in found] == [2, 2]
 
 
 def test_given_trees_are_scored_under_their_own_tags(combined):
@@ -219,12 +194,3 @@ def test_given_trees_are_scored_under_their_own_tags(combined):
     for gold_tags in (False, True):
         (found,) = score_given_trees(combined, component, [(1, tree)], gold_tags=gold_tags)
         assert (found.best.tree.tags == tree.tags) == gold_tags
-
-
-def test_other_analyses_without_what_comes_behind_the_parser(combined):
-    """Components that work with trees have none when only the analyses are wanted, and must not warn of that."""
-    combined.add_pipe("incparse_phrases")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = list(parse_texts(combined, [TEXT], nbest=2))
-    assert [len(sentence.parses) for sentence in found] == [2, 2]

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-from spacy.util import load_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
@@ -24,7 +23,6 @@ from spacy_incparse.neural.encoder import (
 from tests.neural.conftest import examples
 from tests.neural.tiny_encoder import (
     HAS_TRANSFORMERS,
-    WIDTH,
     needs_transformers,
     pieces,
     random_weights,
@@ -158,17 +156,6 @@ def test_what_is_wrong_in_the_files_of_pieces(encoder_folder, tmp_path, files, m
         create_wordpiece_loader(tmp_path)(build_bert_wordpiece_encoder_v1())
 
 
-@needs_transformers
-def test_special_pieces_may_be_objects_with_their_content(encoder_folder, tmp_path):
-    from spacy_curated_transformers.tokenization.wordpiece_encoder import build_bert_wordpiece_encoder_v1
-
-    shutil.copytree(encoder_folder, tmp_path, dirs_exist_ok=True)
-    token = {"__type": "AddedToken", "content": "rain", "special": True}
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"cls_token": token}), encoding="utf8")
-    model = create_wordpiece_loader(tmp_path)(build_bert_wordpiece_encoder_v1())
-    assert (model.attrs["bos_piece"], model.attrs["eos_piece"]) == ("rain", "[SEP]")
-
-
 def train_on(encoder, folder):
     trees = str(ASSETS / "sample-dev.mrg")
     words = ["train", trees, trees, str(folder / "out"), "--config", "neural", "--encoder", str(encoder)]
@@ -225,22 +212,11 @@ def test_a_file_of_pytorch_without_weights(encoder_folder, tmp_path, content, me
 
 
 @needs_transformers
-def test_the_config_for_a_transformer_is_filled():
-    from tests.neural.test_neural_configs import is_filled
+def test_special_pieces_may_be_objects_with_their_content(encoder_folder, tmp_path):
+    from spacy_curated_transformers.tokenization.wordpiece_encoder import build_bert_wordpiece_encoder_v1
 
-    assert is_filled(load_config("configs/neural_transformer.cfg"))
-
-
-@needs_transformers
-@pytest.mark.slow
-def test_train_takes_an_encoder(encoder_folder, tmp_path):
-    trees = (ASSETS / "sample-dev.mrg").read_text(encoding="utf8").splitlines(keepends=True)
-    (tmp_path / "few.mrg").write_text("".join(trees[:8]), encoding="utf8")
-    arguments = ["train", str(tmp_path / "few.mrg"), str(tmp_path / "few.mrg"), str(tmp_path / "out")]
-    arguments += ["--config", "neural", "--encoder", str(encoder_folder), "--max-epochs", "2"]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    nlp = spacy.load(tmp_path / "out" / "model-best")
-    assert nlp.pipe_names == ["sentencizer", "transformer", "incparse_neural"]
-    assert nlp.config["components"]["transformer"]["model"]["hidden_width"] == WIDTH
-    assert [tree.words for tree in nlp("It rained.")._.trees] == [("It", "rained", ".")]
+    shutil.copytree(encoder_folder, tmp_path, dirs_exist_ok=True)
+    token = {"__type": "AddedToken", "content": "rain", "special": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"cls_token": token}), encoding="utf8")
+    model = create_wordpiece_loader(tmp_path)(build_bert_wordpiece_encoder_v1())
+    assert (model.attrs["bos_piece"], model.attrs["eos_piece"]) == ("rain", "[SEP]")

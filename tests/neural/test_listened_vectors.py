@@ -79,15 +79,6 @@ def test_a_listener_with_another_width_is_reported(width):
         nlp.update(found)
 
 
-def test_analyses_of_merged_tokens_say_what_is_missing(shared):
-    doc = shared(TEXT)
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[0:2])
-    for options in ({}, {"nlp": shared}):
-        with pytest.raises(IncparseError, match="merged or split"):
-            doc._.parses(2, **options)
-
-
 def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):
     (doc,) = DocBin(store_user_data=True, docs=[shared(TEXT)]).get_docs(shared.vocab)
     assert len(doc._.trees) == 1

@@ -39,10 +39,6 @@ def trees(doc):
     return [str(tree) for tree in doc._.trees]
 
 
-def test_parse(model, loaded):
-    assert run("parse", TEXT, "--model", model).splitlines() == trees(loaded(TEXT))
-
-
 def test_parse_several_analyses(model, loaded):
     printed = run("parse", TEXT, "--model", model, "--nbest", 3, "--format", "json")
     rows = [json.loads(line) for line in printed.splitlines()]
@@ -101,22 +97,6 @@ def test_what_is_wrong_with_a_gpu_is_an_error_in_a_line(monkeypatch):
         _use_gpu(9, config)
 
 
-def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
-    chosen = []
-    monkeypatch.setattr("thinc.api.set_gpu_allocator", chosen.append)
-    monkeypatch.setattr("spacy.cli._util.require_gpu", chosen.append)
-    for components, gpu, expected in (
-        ({}, 1, [1]),
-        ({"transformer": {}}, -1, []),
-        ({"transformer": {}}, 0, [0, "pytorch"]),
-    ):
-        chosen.clear()
-        config = Config({"components": components, "system": {"gpu_allocator": None}})
-        _use_gpu(gpu, config)
-        assert chosen == expected
-        assert config["system"]["gpu_allocator"] == ("pytorch" if "pytorch" in expected else None)
-
-
 def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):
     trees = tmp_path / "words.mrg"
     trees.write_text("(TOP (NN cat))\n", encoding="utf8")
@@ -141,3 +121,19 @@ def test_a_reranker_needs_a_parser_that_can_be_trained_again(model, tmp_path):
     result = CliRunner().invoke(app, ["rerank-train", str(model), *map(str, paths)])
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "can only do so for an 'incparse'" in result.stderr
+
+
+def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
+    chosen = []
+    monkeypatch.setattr("thinc.api.set_gpu_allocator", chosen.append)
+    monkeypatch.setattr("spacy.cli._util.require_gpu", chosen.append)
+    for components, gpu, expected in (
+        ({}, 1, [1]),
+        ({"transformer": {}}, -1, []),
+        ({"transformer": {}}, 0, [0, "pytorch"]),
+    ):
+        chosen.clear()
+        config = Config({"components": components, "system": {"gpu_allocator": None}})
+        _use_gpu(gpu, config)
+        assert chosen == expected
+        assert config["system"]["gpu_allocator"] == ("pytorch" if "pytorch" in expected else None)

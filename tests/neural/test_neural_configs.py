@@ -15,6 +15,7 @@ from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import ModelError
 from spacy_incparse.neural.component import DEFAULT_CONFIG
+from tests.neural.tiny_encoder import needs_transformers
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -27,8 +28,10 @@ def is_filled(config):
     return filled == nlp.config and all(filled[section] == config[section] for section in config)
 
 
-@pytest.mark.parametrize("name", ["neural", "neural_shared"])
-def test_the_configs_for_a_cpu_are_filled(name):
+@pytest.mark.parametrize(
+    "name", ["neural", "neural_shared", pytest.param("neural_transformer", marks=needs_transformers)]
+)
+def test_the_configs_are_filled(name):
     assert is_filled(load_config(CONFIGS / f"{name}.cfg"))
 
 
@@ -36,12 +39,6 @@ def test_the_configs_for_a_cpu_are_filled(name):
 def test_a_config_names_every_setting_of_the_component(name):
     config = load_config(CONFIGS / f"{name}.cfg")
     assert set(config["components"]["incparse_neural"]) == {"factory", *DEFAULT_CONFIG}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_only_trees_decide_which_pass_is_best(name):
-    weights = load_config(CONFIGS / f"{name}.cfg")["training"]["score_weights"]
-    assert {key for key, weight in weights.items() if weight} == {"const_f"}
 
 
 def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
@@ -93,22 +90,6 @@ def test_a_layer_starts_with_pre_trained_weights(pretrained):
     assert np.abs(given - plain).max() > 0.01
     found = layer.copy().from_bytes(pretrained.read_bytes())
     assert found.to_bytes() == layer.to_bytes()
-
-
-@pytest.mark.slow
-def test_spacy_train_takes_pre_trained_weights(pretrained, tmp_path):
-    """At a learning rate of 0, the saved layer is the pre-trained one."""
-    sample = str(ASSETS / "sample-dev.mrg")
-    words = ["train", CONFIGS / "neural.cfg", "--output", tmp_path, "--paths.train", sample, "--paths.dev", sample]
-    words += ["--paths.init_tok2vec", pretrained, "--training.max_epochs", 1]
-    words += ["--training.optimizer.learn_rate", 0.0, "--training.optimizer.use_averages", "false"]
-    result = CliRunner().invoke(spacy_app, list(map(str, words)))
-    assert result.exit_code == 0, result.output
-    nlp = spacy.load(tmp_path / "model-last")
-    layer = nlp.get_pipe("incparse_neural").model.get_ref("tok2vec")
-    expected = layer.copy().from_bytes(pretrained.read_bytes())
-    docs = [nlp.make_doc("The owl had watched them.")]
-    assert np.abs(layer.predict(docs)[0] - expected.predict(docs)[0]).max() < 1e-4
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ cosine similarities that the documentation of sentence-transformers shows for th
 
 import json
 import os
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,10 @@ from spacy.training.batchers import minibatch_by_words
 
 from spacy_incparse.neural.encoder import read_safetensors
 from tests.neural.conftest import examples
-from tests.neural.long_docs import growth, reads_peak
 from tests.neural.tiny_encoder import needs_transformers, transformer_pipeline
 
 VARIABLE = "INCPARSE_ENCODER"
 N_HEADS, N_LAYERS = 12, 6
-SIMILAR = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-SIMILARITIES = (0.6660, 0.1046, 0.1411)  # of the first and second, first and third, second and third
 LEAST_F = 0.65  # on held-out sentences, after one pass over 234 short ones
 pytestmark = [
     needs_transformers,
@@ -93,14 +89,6 @@ def test_vectors_are_those_of_the_definition(nlp, folder):
     assert found.dataXd == pytest.approx(expected[1:-1].numpy(), abs=1e-4)
 
 
-def test_similar_sentences_have_the_published_similarities(nlp, folder):
-    import torch
-
-    means = [by_definition(folder, pieces_of(nlp, nlp.make_doc(text))[0]).mean(0) for text in SIMILAR]
-    found = [torch.cosine_similarity(a, b, dim=0).item() for a, b in combinations(means, 2)]
-    assert found == pytest.approx(SIMILARITIES, abs=1e-3)
-
-
 def test_a_parser_on_it_learns_fast(nlp):
     optimizer = nlp.resume_training()
     optimizer.learn_rate = 0.0005
@@ -108,11 +96,3 @@ def test_a_parser_on_it_learns_fast(nlp):
         nlp.update(batch, sgd=optimizer, drop=0.1)
     scores = nlp.evaluate(examples(nlp, "sample-dev.mrg"))
     assert scores["const_f"] > LEAST_F
-
-
-@reads_peak
-def test_the_memory_of_long_sentences_and_long_docs_is_bounded(nlp, tmp_path):
-    """Training needs most: what the transformer computed for each of the 5,015 words is kept for the gradient."""
-    found = growth(nlp, tmp_path)
-    assert max(found["parse sentence"], found["parse Doc"]) < 600, found
-    assert max(found.values()) < 2000, found

@@ -11,8 +11,8 @@ from spacy_incparse.neural.training import NeuralPasses
 from tests.neural.tiny_encoder import needs_transformers, write_encoder
 from tests.small_pipeline import ASSETS
 
-TRAIN, DEV = ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg"
-N_PASSES = 3
+TRAIN = DEV = ASSETS / "sample-dev.mrg"  # few sentences, which is enough here
+N_PASSES = 2
 
 
 def train(folder, *options, passes=N_PASSES):
@@ -54,7 +54,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("passes_before", [0, 1, 2])
+@pytest.mark.parametrize("passes_before", [0, 1])
 def test_a_resumed_run_gives_the_same_pipeline(whole, tmp_path, monkeypatch, passes_before):
     folder, expected = whole
     with monkeypatch.context() as patch:
@@ -100,10 +100,9 @@ def test_what_cannot_be_resumed(tmp_path, monkeypatch):
     (state,) = (out / "state" / "neural").iterdir()
     for name in ("optimizer.npz", "incparse_neural.bin"):
         content = (state / name).read_bytes()
-        for wrong in (b"", b"damaged", content[: len(content) // 2]):
-            (state / name).write_bytes(wrong)
-            damaged = train(out, "--resume")
-            assert (damaged.exit_code, "pass-1 is damaged" in damaged.stderr) == (1, True), (name, damaged.output)
+        (state / name).write_bytes(content[: len(content) // 2])
+        damaged = train(out, "--resume")
+        assert (damaged.exit_code, "pass-1 is damaged" in damaged.stderr) == (1, True), (name, damaged.output)
         (state / name).write_bytes(content)
     srsly.write_json(state / "state.json", {})
     assert "pass-1 is damaged" in train(out, "--resume").stderr

@@ -1,8 +1,5 @@
 """A pipeline of tagger, parser, ner and trees on a small transformer, trained by `spacy train`."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import spacy
@@ -14,7 +11,7 @@ from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.registered import TreebankReader
 from tests.neural.conftest import MODEL
-from tests.neural.shared_pipeline import TEXT, install_elsewhere, read, trees
+from tests.neural.test_shared_layers import TEXT, read, trees
 from tests.neural.tiny_encoder import WIDTH, needs_transformers
 from tests.small_pipeline import ASSETS
 
@@ -133,14 +130,6 @@ def test_trees_survive_a_docbin_and_analyses_need_the_vectors(nlp):
             without._.parses(2, nlp=nlp)
 
 
-def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
-    expected, target = str(nlp(TEXT)._.trees[0]), install_elsewhere(folder, "shared_transformer")
-    monkeypatch.syspath_prepend(target)
-    installed = spacy.load("en_shared_transformer")
-    assert Path(sys.modules["en_shared_transformer"].__file__).is_relative_to(target)
-    assert str(installed(TEXT)._.trees[0]) == expected
-
-
 def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder, encoder_folder):
     """Trees are learned anew beside the others, on their layer; the old trees stay too.
 
@@ -182,16 +171,6 @@ def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
     nlp.update(found, exclude=["tagger", "parser", "ner"], annotates=["sentencizer"], sgd=Adam(0.001))
 
 
-def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
-    component = nlp.get_pipe("incparse_neural")
-    before = component.model.get_ref("head").to_bytes()
-    found = read(nlp, folder, "train")
-    optimizer = nlp.resume_training()
-    losses = nlp.update(found, sgd=optimizer, exclude=["incparse_neural"], losses={})
-    assert losses["tagger"] > 0
-    assert component.model.get_ref("head").to_bytes() == before
-
-
 def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     found = read(nlp, folder, "train")
     optimizer = nlp.resume_training()
@@ -204,14 +183,3 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     ]
     assert losses[-1] < losses[0]
     assert nlp.get_pipe(LAYER).model.to_bytes() == before
-
-
-def test_a_batch_without_trees_teaches_the_others(nlp):
-    doc = nlp.make_doc("It rained")
-    reference = doc.copy()
-    for token in reference:
-        token.tag_ = "NN"
-    before = nlp.get_pipe(LAYER).model.to_bytes()
-    nlp.update([spacy.training.Example(doc, reference)], sgd=False)
-    nlp.get_pipe(LAYER).finish_update(Adam(0.01, L2=0))  # without a gradient, nothing would change
-    assert nlp.get_pipe(LAYER).model.to_bytes() != before

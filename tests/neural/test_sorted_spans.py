@@ -13,7 +13,6 @@ from spacy_incparse.neural.encoder import (
     _freeze_embeddings,
     _limit_threads,
     by_length,
-    computes_in_bfloat16,
     create_sorted_spans,
     length_groups,
 )
@@ -170,11 +169,6 @@ def test_gradients_in_mixed_precision_are_scaled_back_once(tmp_path, monkeypatch
 
     plain, mixed = (gradient(PyTorchGradScaler(enabled=enabled, init_scale=4.0)) for enabled in (False, True))
     assert torch.allclose(plain, mixed, rtol=1e-3, atol=1e-4 * float(plain.abs().max()))
-
-
-def test_a_processor_without_the_instructions_is_known():
-    pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
-    assert computes_in_bfloat16() in (True, False)
 
 
 def test_workers_compute_with_one_thread(monkeypatch):

@@ -61,17 +61,6 @@ def test_the_settings_that_limit_a_training():
     assert fitted(max_epochs=-1) == (8, 7, 1000)  # streamed
 
 
-def test_a_rate_without_steps_stays():
-    nlp = pipeline()
-    nlp.config["training"]["optimizer"]["learn_rate"] = 0.001
-    fit_steps(nlp)
-    assert nlp.config["training"]["optimizer"]["learn_rate"] == 0.001
-    nlp.config["pretraining"] = {"optimizer": nlp.config["training"]["optimizer"]}
-    nlp.config["training"]["optimizer"] = "${pretraining.optimizer}"
-    fit_steps(nlp)
-    assert nlp.config["training"]["optimizer"] == "${pretraining.optimizer}"
-
-
 def test_a_pipeline_is_initialized_without_a_corpus():
     """As by `spacy pretrain`, or in Python."""
     nlp = load_model_from_config(load_config(CONFIG), auto_fill=True)
@@ -99,3 +88,14 @@ def test_spacy_train_evaluates_near_the_end_of_training_on_a_small_treebank(tmp_
     config = load_config(tmp_path / "model-best" / "config.cfg")
     assert steps[1] == config["training"]["eval_frequency"]
     assert steps[-1] > 0.9 * n_passes * n_words() / 60
+
+
+def test_a_rate_without_steps_stays():
+    nlp = pipeline()
+    nlp.config["training"]["optimizer"]["learn_rate"] = 0.001
+    fit_steps(nlp)
+    assert nlp.config["training"]["optimizer"]["learn_rate"] == 0.001
+    nlp.config["pretraining"] = {"optimizer": nlp.config["training"]["optimizer"]}
+    nlp.config["training"]["optimizer"] = "${pretraining.optimizer}"
+    fit_steps(nlp)
+    assert nlp.config["training"]["optimizer"] == "${pretraining.optimizer}"
