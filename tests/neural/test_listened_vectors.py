@@ -1,14 +1,20 @@
-"""A component on a listener says so where the vectors of another one are missing: zeros would have a tree, too."""
+"""The vectors of words: parts of Docs, listeners and what they miss, and tables of static vectors."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
+from spacy.attrs import ORTH
+from spacy.cli.train import train
+from spacy.ml.models.tok2vec import CharacterEmbed, MaxoutWindowEncoder, MultiHashEmbed, build_Tok2Vec_model
 from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.neural.span_scorer import check_listened
+from spacy_incparse.neural.span_scorer import CutDocs, DocPart, check_listened, create_span_scorer, cut_vectors
 from tests.neural.conftest import MODEL, TOK2VEC, examples
+from tests.small_pipeline import ASSETS
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
 TEXT = "The cat slept on the sofa."
@@ -115,3 +121,89 @@ def test_listeners_of_transformers_are_known(name, attrs):
         check_listened(layer, [doc], "trees")
     doc._.trf_data = "vectors"
     check_listened(layer, [doc, Doc(doc.vocab)], "trees")
+
+
+FORMS = ["NORM", "SHAPE"]
+
+
+@pytest.fixture
+def doc():
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("owl", np.arange(6, dtype="f"))
+    return nlp("The owl isn't here.  It sleeps.")
+
+
+@pytest.mark.parametrize("attributes", [FORMS, ["ORTH"], ORTH, [ORTH]])
+def test_arrays_are_parts_of_those_of_the_doc(doc, attributes):
+    part = DocPart(doc, 2, 5, {})
+    assert len(part) == 3
+    assert part.vocab is doc.vocab
+    assert (part.to_array(attributes) == doc.to_array(attributes)[2:5]).all()
+    assert (part.to_utf8_array(4) == doc.to_utf8_array(4)[2:5]).all()
+
+
+@pytest.mark.parametrize(
+    "embed", [MultiHashEmbed(8, FORMS, [50, 50], True), CharacterEmbed(8, 4, 8, 50, False, feature="NORM")]
+)
+def test_vectors_do_not_depend_on_other_sentences(doc, embed):
+    layer = build_Tok2Vec_model(embed, MaxoutWindowEncoder(8, 1, 3, 2))
+    scorer = create_span_scorer(layer, hidden_width=8)
+    layer.initialize([doc])
+    first, second = cut_vectors(scorer, CutDocs([doc], [[range(6), [7, 8, 9]]]))
+    (alone,) = cut_vectors(scorer, CutDocs([doc[:6].as_doc()], [[range(6)]]))
+    assert first == pytest.approx(alone, abs=1e-6)
+    assert second == pytest.approx(layer.predict([doc[7:10].as_doc()])[0], abs=1e-6)
+    assert not np.allclose(first, layer.predict([doc])[0][:6])
+
+
+CONFIG = Path(__file__).parents[2] / "configs" / "neural.cfg"
+LAYER = "components.incparse_neural.model.tok2vec"
+SHORT = {
+    "training.max_epochs": 1,
+    "corpora.train.limit": 60,
+    "corpora.dev.limit": 5,
+    f"{LAYER}.width": 32,
+    f"{LAYER}.depth": 1,
+    f"{LAYER}.embed_size": 200,
+}
+WIDTH = 10
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a table of vectors, one for each word of the sample treebank, and of the pipeline trained on it."""
+    folder, on_vectors = tmp_path_factory.mktemp("vectors"), spacy.blank("en")
+    generator = np.random.default_rng(0)
+    words = sorted({token.text for example in examples(on_vectors) for token in example.reference})
+    on_vectors.vocab.reset_vectors(width=WIDTH)
+    for word in words:
+        on_vectors.vocab.set_vector(word, generator.normal(size=WIDTH).astype("float32"))
+    on_vectors.to_disk(folder / "table")
+    paths = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
+    vectors = {f"{LAYER}.pretrained_vectors": True, "initialize.vectors": str(folder / "table")}
+    train(CONFIG, folder / "out", overrides=SHORT | paths | vectors)
+    return folder
+
+
+@pytest.fixture
+def on_vectors(folder):
+    return spacy.load(folder / "out" / "model-best")
+
+
+def score(on_vectors):
+    (tree,) = on_vectors(TEXT)._.trees
+    return tree.score
+
+
+@pytest.mark.slow
+def test_scores_depend_on_the_vectors_which_are_saved(on_vectors, folder, tmp_path):
+    table = spacy.load(folder / "table").vocab.vectors
+    assert (on_vectors.vocab.get_vector("cat") == table[on_vectors.vocab.strings["cat"]]).all()
+    before = score(on_vectors)
+    on_vectors.vocab.set_vector("piano", -on_vectors.vocab.get_vector("cat"))
+    assert score(on_vectors) == before  # the text does not have this word
+    on_vectors.vocab.set_vector("cat", -on_vectors.vocab.get_vector("cat"))
+    changed = score(on_vectors)
+    assert abs(changed - before) > 1e-3
+    on_vectors.to_disk(tmp_path)
+    assert score(spacy.load(tmp_path)) == changed

@@ -11,7 +11,6 @@ from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import _use_gpu
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.reader import read_trees
-from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
@@ -46,16 +45,6 @@ def test_parse_several_analyses(model, loaded):
     assert [[one["tree"] for one in row["nbest"]] for row in rows] == expected
     assert [len(parses) for parses in expected] == [3, 3]
     assert {row["source"] for row in rows} == {"chart"}
-
-
-def test_evaluate(model, loaded, tmp_path):
-    dev = ASSETS / "sample-dev.mrg"
-    assert "F" in run("evaluate", model, dev, "--output", tmp_path / "scores.json")
-    scores = json.loads((tmp_path / "scores.json").read_text(encoding="utf8"))
-    expected = loaded.evaluate(examples(loaded, "sample-dev.mrg"))
-    for name in ("const_f", "const_exact", "tag_acc"):
-        assert scores[name] == pytest.approx(expected[name], abs=1e-6), name
-    assert scores["words"] == 511
 
 
 @pytest.mark.parametrize("tags", ["own", "gold"])

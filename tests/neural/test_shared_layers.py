@@ -76,7 +76,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shared")
     write_corpus(folder / "train.spacy", "sample-train.mrg", 120)
     write_corpus(folder / "dev.spacy", "sample-dev.mrg", 20)
-    train(CONFIGS / "neural_shared.cfg", folder / "out", overrides=overrides(folder, 10))
+    train(CONFIGS / "neural_shared.cfg", folder / "out", overrides=overrides(folder, 6))
     return folder
 
 
