@@ -280,15 +280,9 @@ _lost: WeakKeyDictionary[Doc, tuple[Any, dict[Key, str]]] = WeakKeyDictionary() 
 
 
 def _lost_trees(doc: Doc) -> dict[Key, str]:
-    """Return the stored trees that are in a mirror, but no longer in the user data. Never raises an error.
-
-    The mirror of a loaded Doc is exchanged for one that merging tokens leaves intact; nothing else changes.
-    """
+    """Return the stored trees that are in a mirror, but no longer in the user data. Never raises an error."""
     state, found = _state(doc), _lost.get(doc)
     if found is None or found[0] != state:
-        for name, group in list(doc.spans.items()):
-            if MARK in group.attrs and not isinstance(group, MirrorGroup):
-                doc.spans[name] = MirrorGroup.of(group)
         groups = doc.spans.values()
         stored = sorted(key[2:] for key in keys(doc))  # disjoint
         known = [tree for group in groups for tree in group.attrs.get(MARK, ())]
