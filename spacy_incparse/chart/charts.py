@@ -58,7 +58,7 @@ class ChartBuilder:
         """Return the chart of a sentence.
 
         tags: for each word its tag, or several with their scores, of which only the tags count here; None stands for
-        all tags that training saw, and so does a tag that it did not see. constraints: see `parsers.constraints`.
+        all tags that training saw, and so does a tag that it did not see. constraints: see `parsing.parse`.
         masks: see `ForestBuilder.build`; where one leaves no tree, the next is tried, and none at all last. relax:
         whether neighbours may stand under no phrase, and constraints may be dropped, where there is no tree.
         """

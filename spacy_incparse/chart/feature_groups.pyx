@@ -381,7 +381,7 @@ cdef class FeatureGroups:
         self.row_spans.resize(self.groups.size())
 
     def bind(self, Forest forest not None, const uint32_t[:, ::1] words, const uint32_t[:, ::1] ranks):
-        """Return the features of a forest's edges; words, ranks: see SentenceValues."""
+        """Return the features of a forest's edges; words, ranks: of `EdgeFeatures`."""
         cdef BoundFeatures bound = BoundFeatures()
         cdef int32_t v, i = -1, j = -1
         cdef NodeC node

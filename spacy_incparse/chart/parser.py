@@ -113,7 +113,7 @@ class ChartParser(Parser):
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `decoding` asks for, under constraints.
 
-        constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that no tree can meet
+        constraints: required and forbidden phrases (`parsing.parse.Constraint`). Those that no tree can meet
         together with those before them are left out and listed in `unmet`. Raises ValueError if there are no words, or
         not as many tags as words, and ConfigError for constraints on other words.
         """

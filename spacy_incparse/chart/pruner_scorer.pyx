@@ -161,7 +161,7 @@ cdef class PrunerScorer:
     """Weights, and the sentence that they were last applied to. Not for several threads at a time.
 
     n_columns: the number of labels. highest, lowest: for each state of the grammar the labels that it needs, or -1; see
-    `span_labels.SpanLabels`. gate_bits, tree_bits, label_bits: the tables have 2**bits rows.
+    `SpanClassifier`. gate_bits, tree_bits, label_bits: the tables have 2**bits rows.
     """
 
     cdef readonly int32_t n_columns
