@@ -228,7 +228,7 @@ class GenerativeParser(TreebankParser):
         return found
 
     def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
-        """Return a new search; one that merges is for sums, one that does not is for trees (see beam.pyx)."""
+        """Return a new search; one that merges is for sums, one that does not is for trees (see `Beam`)."""
         return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
