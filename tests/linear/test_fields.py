@@ -16,7 +16,7 @@ def spelled(name):
 
 
 def compiled_order(last):
-    """The names of the enum in context.pxd that ends in `last`."""
+    """The names of the enum in left_context.pxd that ends in `last`."""
     source = (Path(spacy_incparse.incremental.__file__).parent / "left_context.pxd").read_text()
     (body,) = re.findall(rf"cdef enum:\n((?:    .*\n)*?)    {last}\n", source)
     return re.split(r"[,\s]+", body.strip())
