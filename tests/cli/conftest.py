@@ -23,6 +23,18 @@ def run():
     return _run
 
 
+@pytest.fixture
+def refused(run):
+    """Run a command with a user's mistake; the message that it ends with."""
+
+    def _refused(*args, stdin=None):
+        result = run(*args, stdin=stdin)
+        assert result.exit_code == 1
+        return result.stderr
+
+    return _refused
+
+
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory) -> tuple[Path, str]:
     """The output folder of `train` after two passes, and what the command printed."""

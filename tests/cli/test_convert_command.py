@@ -37,9 +37,7 @@ def test_several_sources(run, write, tmp_path):
     assert [doc.text.strip() for doc in _docs(tmp_path / "ab.spacy")] == ["a", "b"]
 
 
-def test_a_treebank_is_never_overwritten(run, write):
+def test_a_treebank_is_never_overwritten(refused, write):
     first, second = write("a.mrg", "(TOP (NN a))\n"), write("b.mrg", "(TOP (NN b))\n")
-    result = run("convert", first, second)
-    assert result.exit_code == 1
-    assert "b.mrg: the last argument is the file to write" in result.stderr
+    assert "b.mrg: the last argument is the file to write" in refused("convert", first, second)
     assert second.read_text() == "(TOP (NN b))\n"

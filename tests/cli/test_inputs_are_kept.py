@@ -68,10 +68,3 @@ def test_other_files_are_overwritten(run, here):
     assert output.read_text(encoding="utf8") != "old"
     (here / "link.mrg").symlink_to(here / "nowhere.mrg")
     assert "nowhere" not in run("stats", "folder", "--output", output).stderr
-
-
-def test_convert_does_not_write_to_a_folder(run, here):
-    (here / "out.spacy").mkdir()
-    result = run("convert", "other.mrg", here / "out.spacy")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "is a folder: name a file to write" in result.stderr

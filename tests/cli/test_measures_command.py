@@ -95,12 +95,8 @@ def test_the_last_parser_with_probabilities_measures(model, tmp_path):
     assert "surprisal" in found[0]
 
 
-def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
-    stimuli = tmp_path / "stimuli.txt"
-    stimuli.write_text("It rained.\n", encoding="utf8")
-    result = run("measures", stimuli, "--model", "en")
-    assert result.exit_code == 1
-    assert "gives no probabilities" in result.output
+def test_a_parser_without_probabilities_has_no_surprisal(refused, write):
+    assert "gives no probabilities" in refused("measures", write("a.txt", "It rained.\n"), "--model", "en")
 
 
 @pytest.mark.parametrize(
@@ -122,11 +118,8 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
         ("a.tsv", "text\titem\nx\t1\t\t2\n", "a.tsv:2: 4 cells in a table of 2 columns; no cell may have a tab in it"),
     ],
 )
-def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
-    (tmp_path / name).write_text(content, encoding="utf8")
-    result = run("measures", tmp_path / name, "--model", model)
-    assert result.exit_code == 1
-    assert message in result.output
+def test_wrong_stimuli_are_told(refused, model, write, name, content, message):
+    assert message in refused("measures", write(name, content), "--model", model)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +149,11 @@ def test_a_line_of_text_ends_where_an_editor_ends_it(tmp_path):
     assert [stimulus.text for stimulus in read_stimuli(path)[0]] == ["One\x0c two\u2028 three.", "Four."]
 
 
-@pytest.mark.parametrize("name", ["a.txt.gz", "a.TSV.GZ", "a.txt"])
-def test_stimuli_may_be_gzipped(tmp_path, name):
-    text = "text\r\nIt rained.\r\n" if "tsv" in name.lower() else "It rained.\r\n"
-    (tmp_path / name).write_bytes(gzip.compress(text.encode("utf-8-sig")))
-    assert [stimulus.text for stimulus in read_stimuli(tmp_path / name)[0]] == ["It rained."]
+def test_stimuli_may_be_gzipped(tmp_path):
+    for name in ("a.txt.gz", "a.TSV.GZ", "a.txt"):
+        text = "text\r\nIt rained.\r\n" if "TSV" in name else "It rained.\r\n"
+        (tmp_path / name).write_bytes(gzip.compress(text.encode("utf-8-sig")))
+        assert [stimulus.text for stimulus in read_stimuli(tmp_path / name)[0]] == ["It rained."]
 
 
 def test_stimuli_from_standard_input(model, tmp_path):
@@ -177,16 +170,13 @@ def test_stimuli_from_standard_input(model, tmp_path):
     assert wrong.stderr == "Error: -:2: byte 0xe9 is not UTF-8: convert it first\n"
 
 
-def test_a_table_that_cannot_be_written_is_not_begun(model, tmp_path):
-    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
-    result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "out.tsv.gz")
-    assert result.exit_code == 1
-    assert "out.tsv.gz: the table is not compressed: name a file such as out.tsv\n" in result.stderr
+def test_a_table_that_cannot_be_written_is_not_begun(refused, write, tmp_path):
+    stimuli, output = write("a.txt", "It rained.\n"), tmp_path / "out.tsv"
+    message = refused("measures", stimuli, "--output", tmp_path / "out.tsv.gz")
+    assert "out.tsv.gz: the table is not compressed: name a file such as out.tsv\n" in message
     (tmp_path / "out.tsv.json").mkdir()
-    result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "out.tsv")
-    assert result.exit_code == 1
-    assert "out.tsv.json is a folder" in result.stderr
-    assert not (tmp_path / "out.tsv").exists()
+    assert "out.tsv.json is a folder" in refused("measures", stimuli, "--output", output)
+    assert not output.exists()
 
 
 def test_a_device_gets_no_settings_beside_it(model, tmp_path, monkeypatch):
@@ -268,10 +258,5 @@ def test_a_generative_pipeline_takes_the_place_of_an_older_training(tmp_path):
     assert "no training to resume" in result.stderr
 
 
-def test_there_is_nothing_to_resume(tmp_path, request):
-    assets = request.config.rootpath / ASSETS
-    result = run(
-        "train", assets / "sample-dev.mrg", assets / "sample-dev.mrg", tmp_path, "-c", "generative", "--resume"
-    )
-    assert result.exit_code == 1
-    assert "one pass" in result.output
+def test_there_is_nothing_to_resume(refused, dev_file, tmp_path):
+    assert "one pass" in refused("train", dev_file, dev_file, tmp_path, "-c", "generative", "--resume")

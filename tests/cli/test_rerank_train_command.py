@@ -1,6 +1,7 @@
 """`rerank-train`: from a pipeline and a treebank to a pipeline with a reranker."""
 
 import json
+from itertools import islice
 from statistics import median
 
 import pytest
@@ -8,11 +9,14 @@ import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.lists import read_lists
-from tests.small_pipeline import SMALL
+from spacy_incparse.treebanks.reader import read_trees
+from tests.parsing.small_combination import MEMBERS
+from tests.small_pipeline import ASSETS, SMALL
 
-PATHS = ["assets/sample-train.mrg", "assets/sample-dev.mrg"]
+N_TREES = 100
 LITTLE = ["--folds", 2, "--n", 6, "--n-process", 1, "--families", "rules,heavy", "--passes", 1]
 
 
@@ -21,20 +25,29 @@ def run_once(*arguments):
 
 
 @pytest.fixture(scope="module")
-def small_model(tmp_path_factory):
+def paths(tmp_path_factory):
+    """Some trees to train on, and some to measure the gain on."""
+    trees = islice(read_trees(ASSETS / "sample-train.mrg"), N_TREES)
+    path = tmp_path_factory.mktemp("trees") / "train.mrg"
+    path.write_text("\n".join(map(str, trees)), encoding="utf8")
+    return path, ASSETS / "sample-dev.mrg"
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory, paths):
     """A small pipeline from `train`."""
     folder = tmp_path_factory.mktemp("small")
     config = folder / "small.json"
     config.write_text(json.dumps(SMALL | {"max_epochs": 2}), encoding="utf8")
-    assert run_once("train", *PATHS, folder, "-c", config).exit_code == 0
+    assert run_once("train", *paths, folder, "-c", config).exit_code == 0
     return folder / "model-best"
 
 
 @pytest.fixture(scope="module")
-def reranked(small_model, tmp_path_factory):
+def reranked(small_model, paths, tmp_path_factory):
     """The new pipeline, what was printed, and the figures."""
     folder = tmp_path_factory.mktemp("reranked")
-    result = run_once("rerank-train", small_model, *PATHS, folder / "out", *LITTLE, "--output", folder / "figures.json")
+    result = run_once("rerank-train", small_model, *paths, folder / "out", *LITTLE, "--output", folder / "figures.json")
     assert result.exit_code == 0, result.output
     return folder / "out", result.stdout, json.loads((folder / "figures.json").read_text(encoding="utf8"))
 
@@ -51,8 +64,8 @@ def test_the_pipeline_has_both(reranked):
 
 def test_it_prints_folds_cross_validation_and_gain(reranked):
     _, printed, figures = reranked
-    assert "234 sentences in 2 folds, perceptron parsers, 1 pass\n" in printed
-    assert "  fold 2: 117 sentences, " in printed
+    assert f"{N_TREES} sentences in 2 folds, perceptron parsers, 1 pass\n" in printed
+    assert f"  fold 2: {N_TREES // 2} sentences, " in printed
     assert "risk: " in printed
     assert "Difference in F" in printed
     assert f"{100 * figures['reranked']['const_f']:.2f}" in printed
@@ -86,36 +99,34 @@ def test_other_commands_use_the_reranker(reranked, run):
     assert run("score-trees", "assets/sample-dev.mrg", "--model", out).exit_code == 0
 
 
-def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
-    paths = [*PATHS, tmp_path / "boosted"]
-    lists = reranked[0].with_name("out.lists")
-    result = run("rerank-train", small_model, *paths, *LITTLE, "--loss", "perceptron", "--work", lists)
+def test_another_loss_reuses_the_lists(reranked, small_model, paths, run, tmp_path):
+    out, lists = tmp_path / "out", ["--work", reranked[0].with_name("out.lists")]
+    result = run("rerank-train", small_model, *paths, out, *LITTLE, "--loss", "perceptron", *lists)
     assert result.exit_code == 0, result.output
     assert result.stdout.count("finished before") == 2
-    more = ["--loss", "risk", "--loss", "log", "--families", "rules"]
-    again = run("rerank-train", tmp_path / "boosted", *paths, *LITTLE, *more, "--work", lists, "--force")
+    more = ["--loss", "risk", "--loss", "log", "--families", "rules", "--force"]
+    again = run("rerank-train", out, *paths, out, *LITTLE, *more, *lists)
     assert again.exit_code == 0, again.output  # of a pipeline that has a reranker: it is replaced
     assert [again.stdout.count(f"features of {names}\n") for names in ("rules, heavy", "rules")] == [1, 1]
     assert min(again.stdout.count(f"  {loss}: ") for loss in ("risk", "log")) > 1
     assert "learn without it" not in again.stdout
-    assert spacy.load(tmp_path / "boosted").pipe_names.count("incparse_reranker") == 1
+    assert spacy.load(out).pipe_names.count("incparse_reranker") == 1
 
 
-def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_model, run, tmp_path):
-    paths = [*PATHS, tmp_path / "mixed"]
+def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_model, paths, run, tmp_path):
+    lists = ["--work", reranked[0].with_name("out.lists")]
     options = ["--loss", "log", "--loss", "perceptron", "--families", "rules"]
-    result = run("rerank-train", small_model, *paths, *LITTLE, *options, "--work", reranked[0].with_name("out.lists"))
+    result = run("rerank-train", small_model, *paths, tmp_path / "out", *LITTLE, *options, *lists)
     assert result.exit_code == 0, result.output
     assert "perceptron cannot weigh the generative score: all losses learn without it" in result.stdout
-    assert spacy.load(tmp_path / "mixed").get_pipe("incparse_reranker").model.reranker.others == {}
+    assert spacy.load(tmp_path / "out").get_pipe("incparse_reranker").model.reranker.others == {}
 
 
-def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tmp_path):
-    paths = [*PATHS, tmp_path / "plain"]
-    result = run("rerank-train", small_model, *paths, *LITTLE, "--with", "")
+def test_scores_are_added_to_lists_that_are_there(reranked, small_model, paths, run, tmp_path):
+    result = run("rerank-train", small_model, *paths, tmp_path / "plain", *LITTLE, "--with", "")
     assert result.exit_code == 0, result.output
     assert spacy.load(tmp_path / "plain").get_pipe("incparse_reranker").model.reranker.others == {}
-    result = run("rerank-train", small_model, *paths, *LITTLE, "--force")
+    result = run("rerank-train", small_model, *paths, tmp_path / "plain", *LITTLE, "--force")
     assert "finished before" not in result.stdout
     lists = reranked[0].with_name("out.lists")
     for number in (1, 2):
@@ -125,7 +136,7 @@ def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tm
     assert (tmp_path / names[0]).read_bytes() == (reranked[0].parent / names[1]).read_bytes()
 
 
-def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
+def test_mistakes_are_told_in_a_line(reranked, small_model, paths, run, tmp_path):
     mine, new, file = tmp_path / "mine", tmp_path / "new", tmp_path / "file"
     mine.mkdir()
     (mine / "notes.txt").touch()
@@ -133,7 +144,7 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
     lists = reranked[0].with_name("out.lists")
 
     def check(message, *arguments):
-        result = run("rerank-train", small_model, *PATHS, *arguments)
+        result = run("rerank-train", small_model, *paths, *arguments)
         assert result.exit_code == 1
         assert message in result.stderr
 
@@ -149,14 +160,14 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
     check(f"{file / 'lists'} cannot be written", new, "--work", file / "lists")
 
 
-def test_spacy_train_learns_from_the_lists(reranked, small_model, tmp_path):
+def test_spacy_train_learns_from_the_lists(reranked, small_model, paths, tmp_path):
     from spacy.cli.train import train as spacy_train
 
     lists = reranked[0].with_name("out.lists")
     overrides = {
         "paths.parser": str(small_model),
         "paths.lists": str(lists),
-        "paths.train": "assets/sample-train.mrg",
+        "paths.train": str(paths[0]),
         "paths.dev": "assets/sample-dev.mrg",
         "corpora.train.limit": 10,
         "components.incparse_reranker.training.n": 6,
@@ -171,3 +182,56 @@ def test_spacy_train_learns_from_the_lists(reranked, small_model, tmp_path):
     parser = spacy.load(small_model).get_pipe("incparse")
     assert nlp.get_pipe("incparse").model.to_bytes() == parser.model.to_bytes()  # frozen
     assert 0 < nlp.evaluate(list(TreebankReader("assets/sample-dev.mrg", limit=9)(nlp)))["const_f"] <= 1
+
+
+BRIEF = {"tagger": {"n_epochs": 1}, "n_folds": 2, "max_epochs": 1}
+BEAM = {"table_bits": 16, "train_beam_size": 8, "beam_size": 8}
+RECIPES = {
+    "generative": ("generative", {"max_epochs": 1}),
+    "accurate": ("perceptron", BRIEF | BEAM | {"train_generative_weight": 5.0}),
+    "chart": ("chart", BRIEF | {"table_bits": 14, "clusters": None}),
+    "best": ("combined", BRIEF | {"clusters": None, "members": {n: MEMBERS[n] for n in ("one", "chart")}}),
+}
+FEW = ["--folds", 2, "--n", 5, "--n-process", 1, "--families", "rules", "--with", "", "--choose", "score"]
+TEXTS = ["The rain stopped before noon.", "She grows beans (and peas)."]
+
+
+@pytest.fixture(scope="module")
+def few_paths(paths, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("few")
+    for path, n in zip(paths, (40, 8), strict=True):
+        lines = path.read_text(encoding="utf8").splitlines(keepends=True)
+        (folder / path.name).write_text("".join(lines[:n]), encoding="utf8")
+    return [folder / path.name for path in paths]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_parser_of_any_kind_is_reranked(recipe, few_paths, run, tmp_path):
+    kind, settings = RECIPES[recipe]
+    config, parser, out = tmp_path / "small.json", tmp_path / "parser", tmp_path / "out"
+    config.write_text(json.dumps({"kind": kind} | settings), encoding="utf8")
+    result = run("train", *few_paths, parser, "--config", config)
+    assert result.exit_code == 0, result.output
+    result = run("rerank-train", parser / "model-best", *few_paths, out, *FEW)
+    assert result.exit_code == 0, result.output
+    assert f"40 sentences in 2 folds, {kind} parsers, 1 pass\n" in result.stdout
+    nlp = spacy.load(out)
+    n_trees = 0
+    for doc in nlp.pipe(TEXTS):
+        (found,), expected = doc._.parses(5), ranked(nlp, doc)
+        assert doc._.trees[0] == found[0].tree
+        assert [(str(parse.tree), parse.score) for parse in found] == expected
+        assert sum(parse.probability for parse in found) == pytest.approx(1)
+        n_trees += len(found)
+    assert n_trees > len(TEXTS)
+
+
+def ranked(nlp, doc):
+    """The trees of a sentence, by the slow way: list, scores, order."""
+    parser, reranker = nlp.get_pipe("incparse"), nlp.get_pipe("incparse_reranker").model.reranker
+    (sentence,) = parser.sentences_of(doc)
+    search = NBestSearch(parser.decoder.parser, with_better=reranker.config.with_better)
+    parses = search.analyses(*parser.input_of(sentence), n=5)
+    scores = reranker.scores(parses, reranker.config.base_temperature)
+    order = sorted(range(len(parses)), key=lambda i: -scores[i])
+    return [(str(parses[i].tree), pytest.approx(scores[i], rel=1e-5)) for i in order]

@@ -30,9 +30,8 @@ def whole(arguments, tmp_path, contents):
 
 def with_ray(arguments, out, *, run=("-m", "spacy_incparse"), **environment):
     command = [sys.executable, *run, *arguments, str(out), "--ray", "local", "--n-process", "2"]
-    return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300, check=False
-    )
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_a_worker_is_killed_in_the_middle(arguments, whole, tmp_path, contents):
@@ -52,10 +51,8 @@ def test_unfinished_shards_are_done_and_errors_arrive(arguments, whole, tmp_path
     assert contents(out) == whole
     (tmp_path / "wrong.py").write_text("absent")
     wrong = with_ray([*arguments, "--code", str(tmp_path / "wrong.py")], tmp_path / "wrong")
-    assert (wrong.returncode, wrong.stderr) == (
-        1,
-        f"Error: {tmp_path}/wrong.py: the code cannot be run: NameError: name 'absent' is not defined\n",
-    )
+    assert wrong.returncode == 1
+    assert f"{tmp_path}/wrong.py: the code cannot be run: NameError: name 'absent' is not defined" in wrong.stderr
 
 
 DRIVER = """
@@ -92,9 +89,7 @@ def test_a_shard_that_kills_all_actors_is_an_error(arguments, tmp_path):
     killer = str(tmp_path / "killer.py")
     done = with_ray([*arguments, "--code", killer], tmp_path / "out", STUB_KILL=str(tmp_path / "killed"))
     assert done.returncode == 1
-    assert done.stderr.startswith(
-        "Error: 6 worker processes ended at shard 0 (only to only), the last with the message"
-    )
+    assert done.stderr.startswith("Error: 6 worker processes ended at shard 0 (only to only), the last with the ")
     assert len(list((tmp_path / "killed").iterdir())) == 6
 
 

@@ -3,8 +3,6 @@
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from hypothesis import strategies as st
-
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 
@@ -27,10 +25,6 @@ HOSTILE = (
     "\u2028\u2029\u202e",
     "${alert(1)} \\u003cscript\\u003e",
 )
-
-
-def hostile_text() -> st.SearchStrategy[str]:
-    return st.one_of(st.sampled_from(HOSTILE), st.text(alphabet="<>&\"'`/=;:!-[]scriptx ", max_size=12))
 
 
 def hostile_tree(text: str) -> Tree:
