@@ -10,7 +10,7 @@ _QUICK = {
     "chart": "charts recurrences grammar",
     "cli": "convert_command score_command parse_command stats_command",
     "corpora": "corpus_readers",
-    "documents": "doc_tree gold tree_storage constituent_matcher",
+    "documents": "doc_tree gold storage constituent_matcher",
     "evaluation": "evalb_scoring significance list_scores",
     "generative": "count_storage given_trees",
     "incremental": "config grammar moves",

@@ -15,7 +15,7 @@ import spacy_incparse
 from spacy_incparse import Tree
 from spacy_incparse.documents.doc_tree import DocTree, forget_confidences
 from spacy_incparse.documents.live_parsers import live_components
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.trees.heads import HeadRules
 from tests.small_pipeline import ASSETS, untrained
@@ -115,18 +115,6 @@ def test_without_the_pipeline_it_says_what_to_do(nlp, alone):
     assert len(doc._.parses(3, nlp=nlp)[0]) == 3
 
 
-def test_a_pipeline_that_is_gone_is_gone(nlp):
-    data = nlp.to_bytes()
-    other = untrained().from_bytes(data)
-    component = weakref.ref(other.get_pipe("incparse"))
-    doc = other(TEXT)
-    assert len(doc._.parses(2)[0]) == 2
-    del other
-    gc.collect()
-    assert component() is None  # the Doc does not hold it, nor does anything else
-    assert len(doc._.trees) == 2
-
-
 def test_docs_of_another_vocab_find_the_pipeline_as_well(nlp, monkeypatch):
     doc, components = nlp(TEXT), [nlp.get_pipe("incparse")]
     monkeypatch.setattr("spacy_incparse.documents.doc_tree.live_components", lambda: components)
@@ -160,13 +148,6 @@ def test_tags_that_were_given(nlp):
         doc[3].tag_ = "NN"
         if all(tags):  # the tree knows them
             assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
-
-
-def test_given_trees_have_no_analyses(nlp):
-    doc = next(iter(TreebankReader(ASSETS / "sample-train.mrg", limit=1)(nlp))).reference
-    doc.user_data = {key: value.replace("(S", "(FRAG") for key, value in doc.user_data.items()}
-    with pytest.raises(IncparseError, match="no pipeline in this process"):
-        doc._.parses(3)
 
 
 def test_stored_analyses_need_no_pipeline(storing, alone):
@@ -268,12 +249,6 @@ def test_flat_trees_have_no_confidence(nlp, monkeypatch):
         doc = other(TEXT)
     assert [tree.confidence for tree in doc._.trees] == [None, None]
     assert [[parse.tree for parse in parses] for parses in doc._.parses(3)] == [[tree] for tree in doc._.trees]
-
-
-@pytest.mark.parametrize("nbest", [-1, 1.5, True])
-def test_wrong_numbers_of_analyses(nbest):
-    with pytest.raises((ConfigError, ValueError)):
-        spacy.blank("en").add_pipe("incparse", config={"nbest": nbest})
 
 
 def test_no_doc_leaks(nlp, storing):

@@ -1,6 +1,9 @@
-"""Phrases in doc.spans, and the trees that are rebuilt from them where spaCy has dropped the stored ones."""
+"""What becomes of trees where spaCy copies, joins, cuts, retokenizes and stores Docs, with and without a mirror."""
 
+import gc
+import json
 import pickle
+import weakref
 
 import pytest
 import spacy
@@ -8,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
 
+import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.storage import mirror_trees, user_data
@@ -37,6 +41,130 @@ def doc(nlp):
 def through_docbin(doc, **options):
     bin_ = DocBin(docs=[doc], **options)
     return next(DocBin(**options).from_bytes(bin_.to_bytes()).get_docs(doc.vocab))
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return pipeline()
+
+
+@pytest.fixture
+def bare(plain):
+    """A Doc without a mirror of its trees."""
+    return plain(TEXT)
+
+
+def json_with_trees(doc):
+    data = json.loads(json.dumps(doc.to_json(underscore=["incparse"])))
+    return Doc(doc.vocab).from_json(data)
+
+
+KEEPING = {
+    "copy": lambda doc: doc.copy(),
+    "to_bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
+    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
+    "DocBin with user data": lambda doc: through_docbin(doc, store_user_data=True),
+    "JSON": json_with_trees,
+    "as_doc of all": lambda doc: doc[:].as_doc(copy_user_data=True),
+}
+
+
+@pytest.mark.parametrize("way", KEEPING)
+def test_trees_are_kept(bare, way):
+    other = KEEPING[way](bare)
+    assert other._.trees == bare._.trees
+    assert other[4:8]._.tree == bare._.trees[1]
+
+
+LOSING = {
+    "DocBin without user data": through_docbin,
+    "as_doc": lambda doc: doc[:].as_doc(),
+    "JSON without the attribute": lambda doc: Doc(doc.vocab).from_json(doc.to_json()),
+}
+
+
+@pytest.mark.parametrize("way", LOSING)
+def test_where_spacy_drops_user_data_there_are_no_trees(bare, way):
+    assert LOSING[way](bare)._.trees == ()
+
+
+def test_a_cut_doc_has_the_trees_of_its_whole_sentences(bare):
+    cut = bare[2:8].as_doc(copy_user_data=True)  # "slept . Old mice ran !"
+    assert cut._.trees == bare._.trees[1:2]
+    assert cut[2:6]._.tree == bare._.trees[1]
+    assert cut[0:2]._.tree is None
+
+
+def test_other_sentence_bounds_leave_the_trees_as_they_were(bare):
+    before = bare._.trees
+    bare[4].is_sent_start = False
+    assert bare._.trees == before
+    assert bare[4:8]._.tree == before[1]
+    assert bare[0:8]._.tree is None
+
+
+def test_a_changed_value_is_read_anew(plain, bare):
+    first = bare._.trees
+    key = ("._.", "incparse", 0, 14)
+    bare.user_data[key] = bare.user_data[key].replace("(S", "(NP")
+    assert bare._.trees[0] != first[0]
+    assert bare._.trees[0][0].label == "NP"
+
+
+def test_reading_twice_gives_the_same_objects(bare):
+    assert bare._.trees[0].arrays is bare._.trees[0].arrays
+    assert bare[0:4]._.tree.arrays is bare._.trees[0].arrays
+
+
+def test_no_doc_leaks(plain):
+    docs = [plain(TEXT) for _ in range(100)]
+    for doc in docs:
+        use(doc)
+    alive = [weakref.ref(doc) for doc in docs]
+    del docs, doc
+    gc.collect()
+    assert [doc for doc in alive if doc() is not None] == []
+
+
+def use(doc):
+    """Look at all that a Doc has of trees, and keep nothing."""
+    for tree in doc._.trees:
+        for node in tree.preorder():
+            assert node.span._.is_constituent
+            assert node.head in node.tokens
+            assert node.span._.tree.children is not None
+    for token in doc:
+        assert token._.tree_path[-1].is_leaf
+
+
+def test_nodes_keep_their_doc(plain):
+    node = plain(TEXT)._.trees[1][0][1]
+    gc.collect()
+    assert node.span.text == node.text == "mice ran!"
+    assert node.doc.text == TEXT
+
+
+def test_the_stored_value_is_one_short_string_a_sentence(bare):
+    values = {key: value for key, value in bare.user_data.items() if key[1] == "incparse"}
+    assert list(values) == [("._.", "incparse", 0, 14), ("._.", "incparse", 15, 28), ("._.", "incparse", 29, 40)]
+    assert values["._.", "incparse", 0, 14] == "1|b|-1.5|(TOP (S CAP (VP LOW (VP LOW (VP PUNCT)))))|.3,3,5.1|h=en"
+
+
+def test_docs_stay_small(plain):
+    doc = plain(" ".join([TEXT] * 50))
+    bare = doc.copy()
+    bare.user_data = {}
+    assert len(doc.to_bytes()) < 1.35 * len(bare.to_bytes())
+
+
+def test_trees_of_sentences_outside_a_span_never_reach_other_docs():
+    """`Span.as_doc` keeps them all, and `Doc.from_docs` moves them over the text of its neighbours."""
+    nlp = spacy_incparse.load("en")
+    doc, other = nlp("They watched the ship with binoculars. It was late."), nlp("The weather is nice and sunny today.")
+    first, second = (sentence.as_doc(copy_user_data=True) for sentence in doc.sents)
+    whole = [str(tree) for tree in (*doc._.trees, *other._.trees)]
+    assert [str(tree) for tree in Doc.from_docs([other, second])._.trees] == [whole[2], whole[1]]
+    assert [str(tree) for tree in Doc.from_docs([first, other])._.trees] == [whole[0], whole[2]]
 
 
 def through_bytes(doc):
@@ -198,19 +326,6 @@ def test_reading_the_trees_of_a_loaded_doc_changes_nothing(doc):
     assert other._.trees == doc._.trees
     assert other.spans["phrases"] is group
     assert not other.user_data
-
-
-def test_a_split_doc_that_loses_its_trees(doc):
-    before = doc._.trees
-    with doc.retokenize() as retokenizer:
-        retokenizer.split(doc[2], ["sle", "pt"], heads=[(doc[2], 1), doc[1]])
-    other = through_docbin(doc)
-    assert other._.trees == before
-    assert other[2:5]._.tree.words == ("slept", ".")
-    joined = Doc.from_docs([doc.copy(), doc.copy()], exclude=["user_data"])  # no strings: the tokens of now are words
-    assert joined._.trees[3].words == ("The", "owl", "sle", "pt", ".")
-    texts = [node.text for tree in before for node in tree.phrases()]
-    assert [node.text for tree in joined._.trees for node in tree.phrases()] == texts * 2
 
 
 def test_parsing_again_removes_the_old_mirror(nlp, doc):
