@@ -13,19 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
-import numpy as np
 import pytest
-import spacy
 from typer.testing import CliRunner
 
-import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.errors import IncparseError
-from spacy_incparse.papers.finkel_2008.system import count_tags, gradient_steps
 from spacy_incparse.training.settings import parser_config
 from spacy_incparse.treebanks.reader import read_treebank
-from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
@@ -105,15 +99,6 @@ def test_accuracy(run):
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_accuracy_up_to_a_length(run):
-    options = ["--features", "paper", "--epochs", 1, "--seeds", 0, "--train-on", "gold", "--limit", 40]
-    rows = run("accuracy", "sample", *options, "--train-words", 10, "--test-words", "all,8")
-    every, short = (rows[f"acc-sample-gold-paper-gold-trained-trained-10{end}"] for end in ("", "-tested-8"))
-    assert set(rows) == {f"acc-sample-gold-paper-gold-trained-trained-10{end}" for end in ("", "-tested-8")}
-    assert int(every["sentences"]) == 40 > int(short["sentences"]) > 0
-
-
-@pytest.mark.usefixtures("in_this_process")
 def test_accuracy_goes_on_with_the_seeds_that_are_missing(run, tmp_path):
     options = ["--config", "paper", "--epochs", 1, "--limit", 20, "--trees", tmp_path]
     first = run("accuracy", "sample", "--seeds", "0", *options)["acc-sample-gold-paper"]
@@ -146,28 +131,6 @@ def test_gain_of_one_pipeline_over_another(run, model):
     assert float(repaired["gain-sample-repaired-en-to-en"]["gain"]) == 0
 
 
-def test_gains_of_rows_without_trees(run, tmp_path):
-    with pytest.raises(IncparseError, match="has no trees of acc-sample-gold-rich"):
-        run("gains", "sample", "acc-sample-gold-rich", "acc-sample-gold-paper", "--trees", tmp_path)
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_accuracy_of_a_generative_model(run):
-    rows = run("accuracy", "sample", "--config", "generative", "--seeds", "0", "--limit", 20)
-    assert set(rows) == {"acc-sample-predicted-generative", "acc-sample-gold-generative"}
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
-    clusters = request.path.parent / "data" / "clusters.txt"
-    small = tmp_path / "small.json"
-    small.write_text('{"features": "paper", "n_folds": 2, "table_bits": 14}', encoding="utf8")
-    options = ["--config", small, "--clusters", clusters, "--epochs", 1, "--seeds", "0", "--limit", 20]
-    rows = run("accuracy", "sample", *options, "--save", tmp_path / "small")
-    assert set(rows) == {"acc-sample-predicted-small-clusters", "acc-sample-gold-small-clusters"}
-    assert spacy.load(tmp_path / "small")("The rain stopped.")._.trees
-
-
 FAKE_PARSER = """
 import json, sys
 from pathlib import Path
@@ -179,15 +142,6 @@ with (Path(settings["name"]) / "runs.txt").open("a") as file:
 print("a line of a library")
 print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 1.0 + single, "peak": 9e6 if single else 7e6}))
 """
-
-
-@pytest.mark.slow
-def test_neural_accuracy_with_a_fitted_temperature(run, tmp_path):
-    options = ["--epochs", 2, "--limit", 40, "--held-out", 4, "--output", tmp_path / "out", "--name", "cnn"]
-    row = run("neural_accuracy", "sample", *options)["neural-sample-cnn"]
-    assert 0 <= float(row["F"]) <= 100
-    component = spacy_incparse.load(tmp_path / "out" / "model-best").get_pipe("incparse_neural")
-    assert component.cfg["temperature"] > 0
 
 
 @pytest.mark.slow
@@ -280,26 +234,6 @@ def test_speed_on_a_gpu_is_compared_with_the_processor(run, load, monkeypatch, t
     assert [name for name in rows if "none" in name] == ["gpu-sample-none-cpu", "gpu-sample-none-single"]
 
 
-@pytest.mark.slow
-def test_speed_on_the_processor_alone(run):
-    row = run("gpu_speed", "sample", "--limit", 40, "--passes", 1, "--gpu", -1)["gpu-sample-none-cpu"]
-    assert 0 <= float(row["F"]) <= 100
-    assert float(row["training words/s"]) > 0 < float(row["parsing words/s"])
-
-
-@pytest.mark.slow
-def test_benepar_comparison_of_this_package_alone(run, load, tmp_path, monkeypatch):
-    module = load("benepar_comparison")
-    side = replace(module.OURS, requirement="pytest", packages=("srsly",))  # torch need not be installed
-    monkeypatch.setitem(module.SYSTEMS, "incparse", module.System(side, "incparse"))
-    options = ["--encoder", "none", "--systems", "incparse", "--epochs", 1, "--limit", 20, "--runs", 1]
-    row = run("benepar_comparison", "sample", *options, "--output", tmp_path / "out")["versus-sample-incparse"]
-    assert (row["passes"], row["sentences"]) == ("1", "20")
-    assert float(row["F"]) >= 0
-    assert float(row["installed MB"]) > 0
-    assert row["versions"].startswith("srsly ")
-
-
 FAKE_WORKER = """
 import json, shutil, sys
 from pathlib import Path
@@ -333,27 +267,12 @@ def test_benepar_comparison(run, load, monkeypatch, tmp_path):
     assert trained == ["incparse", "benepar", "benepar-own-rates"]
 
 
-def test_installed_size_leaves_out_what_is_shared(load):
-    module = load("installed_size")
-    assert {"spacy", "numpy", "srsly"} <= set(module.needed("spacy"))
-    assert module.installed_bytes("srsly") == 0
-    assert module.installed_bytes("srsly", without="wasabi") > 0
-
-
 def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"
     assert 0 < float(rows["model-sample-model-best"]["F"]) <= 100
     narrow = run("model_accuracy", "sample", "--model", model, "--wide", "gamma=0", "beam_size=1")
     assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
-
-
-def test_model_accuracy_of_docs_of_several_sentences(run, model):
-    """The trees of a Doc are those of its sentences."""
-    run("model_accuracy", "sample", "--model", model)
-    rows = run("model_accuracy", "sample", "--model", model, "--doc-sentences", "7")
-    alone, together = rows["model-sample-model-best"], rows["model-sample-model-best-docs-7"]
-    assert [alone[name] for name in ("F", "exact", "tags")] == [together[name] for name in ("F", "exact", "tags")]
 
 
 def test_model_accuracy_on_repaired_trees_and_of_a_label(run, model):
@@ -401,34 +320,6 @@ def test_training_a_reranker(run, load, monkeypatch):
     monkeypatch.setattr(load("rerank_training"), "run_sampled", run_command)
     found = run("rerank_training", "sample", "--model", "model-best", "--name", "rich")["rerank-train-sample-rich"]
     assert list(load("results").figures_of(found).values()) == ["10", "2", "61", "9", "16", "80.00", "82.50"]
-
-
-@pytest.mark.skipif(not Path("/proc").exists(), reason="needs Linux")
-def test_memory_of_all_processes_of_a_command(load, tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from multiprocessing import get_context\nimport time\nif __name__ == '__main__':\n"
-        "    child = get_context('spawn').Process(target=time.sleep, args=(1.5,))\n"
-        "    child.start()\n    child.join()\n"
-    )
-    found = load("sampled_run").run_sampled([sys.executable, str(script)])
-    assert found.returncode == 0
-    assert found.seconds > 1.5
-    first, child = found.samples.values()
-    assert max(one.resident for one in first) < found.most
-    assert max(one.resident for one in child) > 1_000_000
-    assert all(0 <= one.own <= one.resident for one in [*first, *child])
-    assert max(one.own for one in child) > 0
-
-
-def test_memory_of_a_moment_is_the_median_of_a_minute(load):
-    """Each shard needs memory and gives it back; a run that ends early has no value for a later moment."""
-    annotation, sample = load("annotation"), load("sampled_run").Sample
-    samples = [sample(second / 2, (300 + 100 * (second % 10 == 0)) * 1_000_000, 200_000_000) for second in range(400)]
-    samples.append(sample(200.0, 0, 0))  # it has just ended
-    cells = annotation.memory_cells(samples)
-    assert cells == ["200", "300", "-", "300", "200", "-", "200", "400"]
-    assert len(cells) + 1 == len(annotation.MEMORY.columns)
 
 
 def test_footprint(run, model):
@@ -526,14 +417,6 @@ def test_paper_tables(paper, load, tmp_path):
             paper("--seeds", "2", "--only", "figure5")
 
 
-def test_the_paper_s_table_1_has_both_kinds_of_tags(run, tmp_path):
-    rows = run("paper_tables", "sample", "--limit", 40, "--only", "table1", "--output", tmp_path)
-    gold, predicted = (rows[f"paper-sample-chains-left-corner-{kind}"] for kind in ("gold", "predicted"))
-    assert int(gold["seen 2+"]) < int(gold["types"]) < int(rows["paper-sample-chains-none-gold"]["types"])
-    assert gold["types"] != predicted["types"]
-    assert "1214    0.1%" in (tmp_path / "table1.txt").read_text(encoding="utf8")
-
-
 @pytest.fixture
 def reranking(run, load, monkeypatch, tmp_path):
     """Run the measurements of reranking with small settings."""
@@ -599,28 +482,12 @@ def test_reranking(reranking, load, tmp_path):
             reranking("--n", "5,10", "--learners", "log", "--only", "table3")
 
 
-def test_reranking_with_better_trees(reranking, tmp_path):
-    rows = reranking("--n", "10", "--learners", "risk", "--only", "table3", "--with-better")
-    found = {
-        kind: rows[f"rerank-sample-paper-better-{kind}"] for kind in ("own", "most-probable", "recombined", "risk")
-    }
-    for column, kind in {"own": "own", "highest-scoring": "most-probable", "recombined": "recombined"}.items():
-        assert float(found[kind][f"over {column}"]) == 0
-        difference = float(found["risk"]["F"]) - float(found[kind]["F"])
-        assert float(found["risk"][f"over {column}"]) == pytest.approx(difference, abs=0.011)
-    assert found["own"]["F"] != found["most-probable"]["F"]
-    with pytest.raises(IncparseError, match="was made with other trees or settings"):
-        reranking("--n", "10", "--learners", "risk", "--only", "table3")
-
-
 @pytest.fixture
 def chart_papers(run, load, monkeypatch, tmp_path):
     """Measure charts with small tables of weights and few passes."""
     sides = load("chart_sides")
     monkeypatch.setattr(sides, "TABLE_BITS", 14)
     monkeypatch.setattr(sides, "MAX_PASSES", 4)
-    monkeypatch.setattr(load("chart_convergence"), "MAX_ITERATIONS", 3)
-    monkeypatch.setattr(load("chart_convergence"), "LBFGS_BITS", 12)
 
     def _chart_papers(*arguments):
         return run("chart_papers", "sample", "--limit", 60, "--output", tmp_path / "charts", *arguments)
@@ -642,55 +509,12 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert {row["sentences"] for row in rows.values()} == {rows["chart-sample-finkel-15-gold-generative"]["sentences"]}
     assert rows["chart-sample-taskar-head-15-gold-lexical+aux"]["paper's F"] == "89.12"
     assert all(50 < float(row["F"]) <= 100 for row in rows.values())
-    words = chart_papers(
-        "--protocols", "product,taskar-head", "--kinds", "words", "--folds", 2, "--sides", "generative,lexical+aux",
-        "--only", "systems",
-    )  # fmt: skip
-    names = ("product-15-words-generative", "taskar-head-15-words-lexical+aux")
-    assert {f"chart-sample-{name}{end}" for name in names for end in ("", "-folds")} <= set(words)
-    assert float(words[f"chart-sample-{names[1]}"]["F"]) > 50
-    folds = chart_papers(
-        "--protocols", "finkel", "--kinds", "gold", "--folds", 2, "--sides", "generative,generative-all",
-        "--all-sentences", "--only", "systems",
-    )  # fmt: skip
-    alone, with_longer = (folds[f"chart-sample-finkel-15-gold-generative{end}-folds"] for end in ("", "-all"))
-    assert alone["sentences"] == with_longer["sentences"]
-    assert int(alone["trained on"]) < int(with_longer["trained on"])
-    short, every = (folds[f"chart-sample-finkel-15-gold-generative{end}"] for end in ("", "-tested-all"))
-    assert short["trained on"] == every["trained on"]
-    assert int(short["sentences"]) < int(every["sentences"])
     assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
 
     # What is finished is not made again.
     with patch.object(load("chart_papers"), "Lab", side_effect=AssertionError):
         again = chart_papers(*options, "--sides", "generative", "--only", "systems")
-    assert again.items() <= (rows | words | again).items()
-
-
-def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
-    from spacy_incparse.treebanks.reader import read_treebank
-
-    lab, trees = load("chart_lab"), read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
-    tree, *others = sorted(trees, key=lambda tree: len(tree.words))[:60]
-    grammar, heads = load("chart_sides").X_BAR, HeadRules.from_name("en")
-    with_it, without_it = (lab.Lab(part, grammar, heads, lab.WORDS) for part in ([tree, *others], others))
-    assert with_it.sentence(tree) == without_it.sentence(tree)
-    assert lab.Lab(others, grammar, heads, lab.GOLD).sentence(tree).tags == tree.tags
-
-    # Its words have tags that training saw them with, whatever the scores.
-    seen, scores = count_tags(others), np.random.default_rng(0)
-    parsed, _ = without_it.parse(others, lambda _, forest: scores.normal(size=forest.n_edges))
-    chosen = [(word, tag) for found in parsed for word, tag in zip(found.words, found.tags, strict=True)]
-    assert all(tag in seen[word] for word, tag in chosen if seen[word].total() > 1)
-    assert any(tag not in seen[word] for word, tag in chosen if seen[word].total() == 1)
-
-
-def test_the_recipe_crf_is_the_side_relaxed(load):
-    sides, recipe = load("chart_sides"), read_recipe("crf")
-    config = parser_config(recipe.training | recipe.search)
-    settings = gradient_steps(config.batch_size)
-    assert (config.markovization, settings, recipe.max_epochs) == (sides.FINKEL_15, sides.SGD[15], sides.PASSES[15])
-    assert (config.features, config.relaxed_rules, config.n_tags) == (sides.FINKEL_FEATURES, True, 0)
+    assert {name: row["F"] for name, row in again.items()} == {name: rows[name]["F"] for name in again}
 
 
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
@@ -719,45 +543,6 @@ def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path)
     assert {parse.source for parse in parses} == {"chart"}
 
 
-def test_charts_for_which_there_is_no_room(chart_papers, load, monkeypatch, tmp_path):
-    lab = load("chart_lab")
-    options = ["--protocols", "finkel", "--kinds", "gold", "--sides", "feature-based", "--only", "systems"]
-    row = chart_papers(*options)["chart-sample-finkel-15-gold-feature-based"]
-
-    monkeypatch.setattr(lab, "KEPT_EDGES", 5000)
-    built = []
-    monkeypatch.setattr(lab.ChartBuilder, "build", _noted(built, lab.ChartBuilder.build))
-    again = chart_papers(*options, "--output", tmp_path / "anew")["chart-sample-finkel-15-gold-feature-based"]
-    assert {**again, "train CPU s": 0, "command": 0} == {**row, "train CPU s": 0, "command": 0}
-    assert len(built) > 2 * int(row["trained on"])
-
-
-def _noted(calls, function):
-    def noting(*arguments):
-        calls.append(arguments)
-        return function(*arguments)
-
-    return noting
-
-
-LEARNERS = ("sgd", "l-bfgs", "mira", "factored-dual", "frank-wolfe")
-
-
-def test_convergence_of_chart_learners(chart_papers, tmp_path):
-    rows = chart_papers("--only", "convergence")
-    assert set(rows) == {f"chart-sample-convergence-{name}" for name in LEARNERS}
-    for row in rows.values():
-        assert len(row["F by pass"].split()) == len(row["CPU s by pass"].split()) == int(row["passes"])
-    pictures = {
-        name: (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf8") for name in ("by_pass", "by_time")
-    }
-    assert all("<circle" in picture for picture in pictures.values())
-    seconds = [float(cell) for row in rows.values() for cell in row["CPU s by pass"].split()]
-    times = {float(number) for number in re.findall(r">([\d.]+) s<", pictures["by_time"])}
-    assert len(times) > 5
-    assert max(times) <= max(seconds) + 0.1
-
-
 def test_chart_pruning(run, tmp_path):
     options = ["--unpruned", 12, "--lengths", "10,20,1000", "--sentences", 2, "--epochs", 1, "--tenths", 2]
     rows = run("chart_pruning", "sample", "--limit", 100, "--output", tmp_path / "pruning", *options)
@@ -780,17 +565,6 @@ def test_chart_pruning(run, tmp_path):
         assert int(strict["edges/word"]) <= int(loose["edges/word"])
     assert int(thresholds[3]["sentences"]) > int(rows["pruning-sample-normal-short"]["sentences"])
     assert all((tmp_path / "pruning" / f"{name}.txt").exists() for name in ("pruning", "thresholds", "lengths"))
-
-
-def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):
-    from spacy_incparse.rerank.lists import read_lists
-    from spacy_incparse.treebanks.reader import read_treebank
-
-    trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:20]
-    lists = load("base_lists").base_lists(trees, trees[:5], tmp_path, "generative", n=5, n_folds=2)
-    folds = [next(read_lists(path)).temperature for path in (fold.path for fold in lists.folds)]
-    assert {found.temperature for found in lists.dev_lists()} == {sum(folds) / 2}
-    assert len(list(lists.train_lists())) == 20
 
 
 def test_settings_are_chosen_on_stretches_of_the_train_part(load):
@@ -816,23 +590,6 @@ def test_the_dev_part_chooses_nothing(load, tmp_path):
         made = study.Study(train, dev, parts.Parts(tmp_path / f"{number}.json"), epochs=3)
         choices.append(made.result(sides.PERCEPTRON, "gold").choice)
     assert choices[0] == choices[1]
-
-
-def test_all_sides_are_tuned_with_the_same_effort(load):
-    sides = load("paper_sides")
-    names = ("PERCEPTRON", "PUNCTUATION", "HYBRID", "FULL")
-    configs = {name: getattr(sides, name).settings("en", 1000)[0] for name in names}
-    assert [len(sides.searches(config)) for config in configs.values()] == [4, 4, 4, 4]
-    assert [len(sides.search_weights(config)) for config in configs.values()] == [1, 1, 3, 1]
-    assert [len(sides.variants(config)) for config in configs.values()] == [1, 1, 3, 1]
-    generative, perceptron = sides.GENERATIVE.settings("en", 1000)[0], configs["PERCEPTRON"]
-    for config, is_wider in ((generative, float.__lt__), (perceptron, float.__gt__)):
-        _, narrow, *wide = sides.searches(config)
-        assert is_wider(config.gamma, narrow["gamma"])
-        assert all(is_wider(one["gamma"], config.gamma) and one["beam_size"] > config.beam_size for one in wide)
-    assert len(sides.searches(generative)) == 4
-    assert configs["FULL"].update == "full"
-    assert sides.REPEATED.settings("en", 1000)[0].cache_size == 1000
 
 
 def test_finished_parts_of_a_changed_package_are_forgotten(load, tmp_path):
@@ -882,12 +639,6 @@ def test_documents_have_the_figures_of_the_results(load):
         text = document.read_text(encoding="utf8")
         assert results.with_figures(text, rows) == text, "write it anew with `python benchmarks/results.py`"
         assert results.MISSING not in text
-
-
-def test_commands_name_no_folder_of_the_machine(load):
-    arguments = ["sample", "--treebanks", "/a/b", "--results=/c/d.md", "--model", "/e/f/model-best", "--limit", "3"]
-    assert load("common").command(arguments).endswith(" sample --model f/model-best --limit 3")
-    assert load("common").command(["/e/f/encoder", "en"]).endswith(" encoder en")
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -1,13 +1,10 @@
 """The machinery that tests the code of documents finds all of it, and what is wrong with its output."""
 
-import textwrap
-
 import pytest
 from sybil.document import Document
 
 from tests import embedded_models
 from tests.code_blocks import CHECKOUT, enter_folder, leave_folder, parse_blocks
-from tests.readme import DOCS, README
 
 TEXT = """
 ```sh
@@ -104,16 +101,3 @@ def test_another_model_may_print_something_else(examples, monkeypatch):
     assert example.region.evaluator(example)
     (example,) = examples(text.replace(".load", ".unload"))
     assert example.region.evaluator(example)
-
-
-def test_the_models_that_wrote_the_outputs_are_named():
-    assert embedded_models.checksums().keys() == {"en", "en_accurate", "en_generative"}
-    assert all((CHECKOUT / name).exists() for name in embedded_models.STRICT)
-
-
-@pytest.mark.parametrize("path", [README, *sorted(DOCS.glob("*.md"))], ids=lambda path: path.name)
-def test_blocks_of_documents_are_closed(path):
-    """Code in a block that Sybil does not see, such as an indented one, would not be tested."""
-    text = path.read_text(encoding="utf8")
-    assert text.count("\n```") % 2 == 0
-    assert text == textwrap.dedent(text)

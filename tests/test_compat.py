@@ -7,7 +7,7 @@ import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Span, Token
 
 from spacy_incparse.compat import NonConstituentException, install_benepar_names
 from spacy_incparse.documents.gold import trees_to_docs
@@ -222,16 +222,6 @@ print(doc[0:2]._.parse_string, doc[0]._.labels)
 """) == ["benepar's", "(S (NP (NNS Owls)) (VP (VBP sleep))) ('NP',)"]
 
 
-def test_installing_is_enough():
-    assert run("""
-from spacy_incparse.compat import install_benepar_names
-install_benepar_names()
-import spacy
-doc = spacy.blank("en").make_doc("Owls")
-print(doc._.trees, doc[0:1]._.tree)
-""") == ["() None"]
-
-
 def test_the_names_are_left_alone_otherwise():
     names = "labels parse_string constituents parent children".split()
     assert run(f"""
@@ -239,14 +229,3 @@ import spacy
 spacy.blank("en").add_pipe("incparse")
 print([name for name in {names} if Span.has_extension(name) or Token.has_extension(name)])
 """) == ["[]"]
-
-
-def test_real_benepar():
-    pytest.importorskip("benepar", reason="benepar is not installed", exc_type=ImportError)
-    with pytest.raises(ValueError, match="E090"):  # our module fixture has taken its names
-        __import__("benepar.integrations.spacy_extensions")
-
-
-def test_docs_of_other_vocabs_answer_too(doc):
-    other = Doc(spacy.blank("fi").vocab).from_bytes(doc.to_bytes())
-    assert other[0:5]._.parse_string == doc[0:5]._.parse_string

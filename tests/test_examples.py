@@ -8,7 +8,6 @@ import pytest
 import spacy_incparse
 from spacy_incparse import Tree
 from spacy_incparse.errors import PatternError
-from spacy_incparse.treebanks.reader import read_treebank
 from tests.commands import run_command
 from tests.readme import CHECKOUT
 
@@ -33,11 +32,6 @@ def nlp():
 @pytest.fixture(scope="module")
 def docs(nlp):
     return [nlp(path.read_text(encoding="utf8")) for path in TEXTS]
-
-
-def test_every_example_is_described():
-    for path in EXAMPLES.iterdir():
-        assert path.name in README or path.name in ("README.md", "data", "__pycache__")
 
 
 def test_the_table_has_all_noun_phrases_and_clauses_in_their_places(docs):
@@ -112,20 +106,6 @@ def test_passives_of_a_tree(nlp, tree, found):
     assert [tuple(row.get(column) for column in columns) for row in rows] == found
 
 
-def test_suggested_spans_are_phrases(nlp, docs):
-    program = example("span_categoriser")
-    suggested = program.phrase_suggester(["NP", "PP"])([*docs, nlp.make_doc("no trees")])
-    assert list(suggested.lengths)[-1] == 0
-    assert sum(suggested.lengths) == len(suggested.dataXd)
-    start = 0
-    for doc, length in zip(docs, suggested.lengths, strict=False):
-        spans = [tuple(pair) for pair in suggested.dataXd[start : start + length]]
-        assert len(set(spans)) == len(spans) > 5
-        assert all(doc[first:last]._.is_constituent for first, last in spans)
-        start += length
-    assert program.phrase_suggester()([nlp.make_doc("")]).dataXd.shape == (0, 2)
-
-
 def test_a_span_categoriser_learns_from_phrases():
     program, nlp = example("span_categoriser"), spacy_incparse.load("en")
     examples = [program.marked_example(nlp, line) for line in program.SENTENCES.strip().splitlines()[:6]]
@@ -159,11 +139,6 @@ def test_a_treebank_of_ones_own_can_be_trained(tmp_path):
     assert nlp.meta["performance"]["const_f"] > 0.5
     doc = nlp("Die Katze liegt auf dem Dach.")
     assert doc._.trees[0].head.text == "liegt"  # by the head rules that came with the treebank
-
-
-def test_the_german_treebank_has_no_sentence_twice():
-    trees = [tree for part in ("train", "dev") for tree in read_treebank(EXAMPLES / "data" / f"german-{part}.mrg")]
-    assert len(trees) == len({tree.words for tree in trees}) == 41
 
 
 def test_a_feature_set_of_ones_own_can_be_trained(tmp_path):

@@ -5,17 +5,13 @@ that nodes with a constraint must not be words here.
 """
 
 import functools
-import random
 import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.reader import read_trees
-from tests import strategies
 
 pytest.importorskip("pyparsing", reason="nltk's tgrep needs pyparsing")
 nltk_tree = pytest.importorskip("nltk.tree", reason="nltk is not installed")
@@ -78,51 +74,3 @@ def sample():
 @pytest.mark.parametrize("pattern", FIGURES + OPERATORS)
 def test_sample_treebank(sample, pattern):
     assert_agreement(pattern, *sample)
-
-
-def test_every_pattern_has_hits_somewhere(sample):
-    assert [pattern for pattern in FIGURES + OPERATORS if not compile(pattern).count(sample[0])] == []
-
-
-@pytest.mark.treebanks
-@pytest.mark.parametrize("bank", ["wsj", "gum", "craft"])
-def test_real_treebanks(treebanks, bank):
-    trees = random.Random(0).sample(list(read_trees(treebanks / bank / "dev.mrg")), 40)
-    nltk_trees = [to_nltk(tree) for tree in trees]
-    for pattern in FIGURES + OPERATORS:
-        assert_agreement(pattern, trees, nltk_trees)
-
-
-LABELS = st.sampled_from(
-    ("S", "NP", "VP", "PP", "NN", "DT", "VBD", "NP|VP", "/^N/", "/P$/", 'i@"np"', '"NP"', "NP-SBJ")
-)
-ENDS = st.one_of(LABELS, st.sampled_from(("__", "the", "/^c/", 'i@"THE"')))
-SYMBOLS = st.sampled_from("< > << >> <, <- <: >: $. $, $.. $,, . , .. ,, $ >, >- <1 <2 <-2 >2 >-2 <<, <<: >>:".split())
-
-
-@st.composite
-def tgrep_patterns(draw, depth=2):
-    """Patterns that tgrep and Tregex read alike: a chain of relations, some of them negated or alternatives."""
-    text = draw(LABELS)
-    for number in range(draw(st.integers(1, 2))):
-        target = draw(ENDS)
-        if depth and draw(st.booleans()):
-            target = f"({draw(tgrep_patterns(depth - 1))})"
-        relation = f"{draw(SYMBOLS)} {target}"
-        if draw(st.integers(0, 3)) == 0:
-            relation = f"[{relation} | {draw(SYMBOLS)} {draw(ENDS)}]"
-        text += f" {draw(st.sampled_from(('', '!', '& ')[: 2 + number]))}{relation}"
-    return text
-
-
-def has_no_word_like_a_label(tree):
-    return not set("".join(tree.words)) & set("SNVPD")
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    tgrep_patterns(),
-    st.one_of(strategies.normalised_trees(8), strategies.raw_trees(8)).filter(has_no_word_like_a_label),
-)
-def test_random_patterns(pattern, tree):
-    assert_agreement(pattern, [tree], [to_nltk(tree)])

@@ -70,10 +70,6 @@ def test_nothing_is_left_of_traces_alone():
     assert normalize(tree("((S (NP (-NONE- *))))")) is None
 
 
-def test_other_steps_can_be_given():
-    assert str(normalize(tree("(NP-SBJ (NP (NN a)))"), [strip_functions])) == "(NP (NP (NN a)))"
-
-
 def test_a_node_within_a_tree_can_be_normalised():
     whole = tree("(S (NP-SBJ (NN a) (-NONE- *)) (VP (VB b)))")
     assert str(normalize(whole[0])) == "(TOP (NP (NN a)))"

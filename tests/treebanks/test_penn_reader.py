@@ -55,10 +55,6 @@ def test_a_word_may_have_blanks_in_it():
     assert next(parse_bracketed(str(tree))) == tree
 
 
-def test_a_lone_pos_node_is_a_tree():
-    assert brackets("(UH Oh)") == ["(UH Oh)"]
-
-
 @pytest.mark.parametrize(
     ("text", "place", "what"),
     [
@@ -221,24 +217,6 @@ def test_missing_files_are_named(tmp_path):
         list(read_trees(f"{tmp_path}/*.mrg"))
     with pytest.raises(IncparseError, match="no treebank file is given"):
         list(read_trees([]))
-
-
-def test_an_empty_file_can_be_skipped(folder):
-    (folder / "empty.mrg").write_text("", encoding="utf-8")
-    skipped = SkipLog()
-    assert len(list(read_trees(folder, skip_bad=skipped))) == 2
-    assert "empty.mrg:1:1: the file has no trees" in str(skipped)
-
-
-@pytest.mark.treebanks
-@pytest.mark.parametrize("name", ["wsj", "gum", "craft"])
-def test_real_treebanks_are_read_printed_and_read_again(treebanks, name):
-    trees = []
-    for tree in read_trees(treebanks / name / "dev.mrg"):
-        trees.append(tree)
-        if len(trees) == 300:
-            break
-    assert list(parse_bracketed("\n".join(map(str, trees)))) == trees
 
 
 @pytest.mark.treebanks
