@@ -15,7 +15,7 @@ _QUICK = {
     "generative": "count_storage given_trees",
     "incremental": "config grammar moves",
     "linear": "fields lexicon templates weights",
-    "neural": "bracket_chart phrase_shares span_losses",
+    "neural": "span_scores",
     "papers": "pcfg candidate_cache",
     "parsing": "recombination",
     "patterns": "pattern_syntax pattern_meaning",
