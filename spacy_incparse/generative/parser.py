@@ -68,7 +68,8 @@ class GenerativeParser(TreebankParser):
         self.model, self.config = model, config
         self.temperature = temperature  # the scores are log probabilities already
         self._root = root_symbol(model.grammar)
-        self._moves, self._probabilities = tables or model.compile()
+        compiled: tuple[Any, Any] = tables or model.compile()
+        self._moves, self._probabilities = compiled
         numbers: dict[tuple[int, ...], int] = {}
         self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
         self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
