@@ -29,7 +29,7 @@ _QUICK = {
     "treebanks": "normalize forest_reading",
     "trees": "builder codec conversions heads labels tree",
     "viz": "escaping sketch svg",
-    ".": "layout tokens files integer_arrays",
+    ".": "layout import_circles tokens files integer_arrays",
 }
 QUICK = {
     Path(__file__).parent / folder / f"test_{name}.py" for folder, names in _QUICK.items() for name in names.split()
