@@ -13,7 +13,7 @@ _QUICK = {
     "documents": "doc_tree gold storage constituent_matcher",
     "evaluation": "evalb_scoring significance list_scores",
     "generative": "count_storage given_trees",
-    "incremental": "config grammar moves",
+    "incremental": "config move_grammar moves",
     "linear": "fields lexicon templates weights",
     "neural": "span_scores",
     "papers": "pcfg candidate_cache",
