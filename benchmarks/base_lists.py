@@ -33,7 +33,7 @@ from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-SCORES = ("generative",)  # names of `rerank.second_scores.SECOND_SCORES`
+SCORES = ("generative",)  # names of `rerank.data.SECOND_SCORES`
 
 
 @dataclass(frozen=True)

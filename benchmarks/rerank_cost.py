@@ -11,9 +11,9 @@ from parts import Figures
 from rerank_data import StudyData
 
 from spacy_incparse.papers.collins_2000.learners import BoostLearner, GreedyLogLearner
-from spacy_incparse.rerank.data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.data import SECOND_SCORES, RerankerWeights, RerankingData
 from spacy_incparse.rerank.lists import CandidateList
-from spacy_incparse.rerank.reranker import SECOND_SCORES, Reranker, RerankerConfig
+from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 
 N_LISTS = 300  # whose time is measured
 
