@@ -8,7 +8,7 @@ import pytest
 # The tests that `pytest -m quick` runs, at least one file of each room: less than 90 CPU seconds together.
 _QUICK = {
     "chart": "charts recurrences grammar",
-    "cli": "convert_command score_command parse_command stats_command",
+    "cli": "convert_command score_command stats_command",
     "corpora": "corpus_readers",
     "documents": "doc_tree gold storage constituent_matcher",
     "evaluation": "evalb_scoring significance list_scores",
