@@ -33,7 +33,7 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
     flat_tree,
 )
-from spacy_incparse.parsing.parser import Parser, TagRequest
+from spacy_incparse.parsing.parser import Parser, TagRequest, stored_temperature
 from spacy_incparse.transforms.binarize import label_parts, markovize
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
@@ -219,9 +219,7 @@ class ChartParser(Parser):
             content = srsly.msgpack_loads(data)
             config = cls.config_type.from_dict(content["config"])
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
-            temperature = content["temperature"]
-            if temperature is not None and not temperature > 0:
-                raise ValueError(f"a temperature of {temperature}")
+            temperature = stored_temperature(content)
             grammar = grammar_from_dict(content["grammar"])
             check_texts(content["tags"], "tags")
             if set(content["tags"]) != set(grammar.tags):

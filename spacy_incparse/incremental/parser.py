@@ -49,7 +49,7 @@ from spacy_incparse.parsing.parse import (
     is_about_root,
     may_be_met,
 )  # fmt: skip
-from spacy_incparse.parsing.parser import LookAheadSession, Parser, TagRequest, TagSource
+from spacy_incparse.parsing.parser import LookAheadSession, Parser, TagRequest, TagSource, stored_temperature
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
@@ -415,9 +415,7 @@ class PerceptronParser(TreebankParser):
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
             model = read_model(content["model"], clusters)
             weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
-            temperature = content["temperature"]
-            if temperature is not None and not temperature > 0:
-                raise ValueError(f"a temperature of {temperature}")
+            temperature = stored_temperature(content)
             return cls(model, weights, config, temperature=temperature)
         except ModelError:
             raise

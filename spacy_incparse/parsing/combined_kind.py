@@ -23,6 +23,7 @@ from spacy_incparse.parsing.parser import (
     TrainingNeeds,
     common_request,
     requested_tags,
+    stored_temperature,
 )
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
 from spacy_incparse.trees.heads import HeadRules
@@ -173,9 +174,7 @@ class CombinedParser(CombiningParser):
             config = CombinedConfig.from_dict(content["config"])
             if "clusters" in content:
                 clusters = Clusters.from_bytes(content["clusters"])
-            temperature = content["temperature"]
-            if temperature is not None and not temperature > 0:
-                raise ValueError(f"a temperature of {temperature}")
+            temperature = stored_temperature(content)
             kinds = [member.kind.name for member in config.resolved]
             if [kind for kind, _ in content["members"]] != kinds:
                 raise ValueError(f"its parsers are not of the kinds {', '.join(kinds)}")

@@ -455,3 +455,11 @@ def common_request(requests: Sequence[TagRequest | None]) -> TagRequest | None:
     if not needed:
         return None
     return TagRequest(max(request.n_tags for request in needed), max(request.margin for request in needed))
+
+
+def stored_temperature(content: Mapping[str, Any]) -> float | None:
+    """Return the temperature of a stored parser; None: it was never fitted. Raises ValueError if it is not positive."""
+    temperature: float | None = content["temperature"]
+    if temperature is not None and not temperature > 0:
+        raise ValueError(f"a temperature of {temperature}")
+    return temperature
