@@ -221,11 +221,16 @@ def heads() -> HeadRules:
     return HeadRules.from_name("en")
 
 
-def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: Recipe, notes: str) -> None:
-    """Save a pipeline with sentencizer and parser; the parser's own tagger sets the tags."""
+def blank_english() -> Language:
+    """Return a pipeline without components, with the words of the Penn Treebank."""
     import spacy
 
-    nlp = spacy.blank("en")
+    return spacy.blank("en", config={"nlp": {"tokenizer": {"@tokenizers": "spacy_incparse.PennTokenizer.v1"}}})
+
+
+def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: Recipe, notes: str) -> None:
+    """Save a pipeline with sentencizer and parser; the parser's own tagger sets the tags."""
+    nlp = blank_english()
     nlp.add_pipe("sentencizer")
     component = nlp.add_pipe("incparse", config={"set_tags": True, "training": recipe.training})
     component.model.set_weights(tagger, parser)

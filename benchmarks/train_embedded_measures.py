@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import common
-from train_embedded import META, OUTPUT, heads, read_folder, save_with_card
+from train_embedded import META, OUTPUT, blank_english, heads, read_folder, save_with_card
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.generative.kind import GenerativeConfig
@@ -65,9 +65,7 @@ def accuracy(parser: GenerativeParser, trees: list[Tree]) -> float:
 
 def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
     """Save a pipeline with sentencizer and parser, which computes the measures of all words."""
-    import spacy
-
-    nlp = spacy.blank("en")
+    nlp = blank_english()
     nlp.add_pipe("sentencizer")
     component = nlp.add_pipe(
         "incparse", config={"set_tags": True, "measures": True, "training": {"kind": "generative"}}

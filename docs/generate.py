@@ -53,6 +53,7 @@ from spacy_incparse.pipeline.registered import (
 )
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
+from spacy_incparse.pipeline.tokenizer import create_penn_tokenizer, penn_tokenizer
 from spacy_incparse.pipeline.tree_pipe import TreeSettings
 from spacy_incparse.rerank import features as families
 from spacy_incparse.rerank import training as rerank_settings
@@ -72,6 +73,7 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
+    "spacy_incparse.PennTokenizer.v1": ("tokenizers", create_penn_tokenizer, penn_tokenizer),
     "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
     "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
@@ -145,7 +147,7 @@ def configuration() -> str:
         "## Features for reranking",
         _RERANKING,
         _table(("group", "families"), _family_groups()),
-        "## Readers, batchers, scorers, callbacks, layers",
+        "## Tokenizer, readers, batchers, scorers, callbacks, layers",
         *_registered(),
         "## Feature templates",
         _TEMPLATES,

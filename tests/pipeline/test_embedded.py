@@ -2,9 +2,12 @@
 
 import pytest
 import spacy
+from spacy.scorer import Scorer
 
 import spacy_incparse
 from spacy_incparse.data import embedded_names, find_pipeline
+from spacy_incparse.documents.gold import example_of, trees_to_docs
+from spacy_incparse.treebanks.reader import read_treebank
 
 TEXT = "The committee that met on Monday rejected the plan. Why did they?"
 
@@ -67,3 +70,29 @@ def test_the_generative_one_has_measures():
     assert doc[3]._.incparse.flag == ""
     assert nlp.meta["license"]
     assert nlp.meta["sources"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A well-known, non-U.S. (or '90s) firm", "A well-known , non-U.S. ( or '90s ) firm"),
+        ("from 1990-95, in ’99", "from 1990-95 , in ’99"),
+        ("Lt. Col. Gray et al., etc.", "Lt. Col. Gray et al. , etc."),
+        ("'Tis what I wanna see: gimme that!", "'T is what I wan na see : gim me that !"),
+        ("pre- and post-war--or not", "pre- and post-war -- or not"),
+        ("I cannot; she's 5p.m.", "I can not ; she 's 5 p.m."),
+        ("north–south, either/or, 2+2", "north – south , either / or , 2 + 2"),
+        ("write to a-b@c-d.org", "write to a-b@c-d.org"),
+    ],
+)
+@pytest.mark.parametrize("name", embedded_names())
+def test_words_are_those_of_the_penn_treebank(name, text, words):
+    tokenizer = spacy_incparse.load(name, exclude=["incparse"]).tokenizer
+    assert [token.text for token in tokenizer(text)] == words.split()
+
+
+def test_tokens_of_raw_newspaper_text(treebanks):
+    nlp = spacy_incparse.load("en", exclude=["incparse"])
+    docs = trees_to_docs(read_treebank(treebanks / "wsj" / "dev.mrg"), nlp.vocab, natural_spacing=True)
+    scores = Scorer.score_tokenization([example_of(nlp, doc, tokenize=True) for doc in docs])
+    assert scores["token_f"] >= 0.985
