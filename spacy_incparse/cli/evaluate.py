@@ -117,7 +117,7 @@ def evaluate(
     from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import placed_trees, trees_to_docs
     from spacy_incparse.documents.storage import anchored_trees
-    from spacy_incparse.pipeline.loading import given
+    from spacy_incparse.pipeline.loading import SENTENCES, given
 
     gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=raw, n_sents=SENTS_PER_TEXT if raw else 1))
     if raw:
@@ -126,8 +126,7 @@ def evaluate(
         context: Any = nullcontext()
     else:
         first, *inputs = [_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in (trees[0], *trees)]
-        found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-        context = given(nlp, found, "doc" if gold_tags else None)
+        context = given(nlp, SENTENCES | ({"token.tag"} if gold_tags else set()), "doc" if gold_tags else None)
     with context:
         nlp(first)  # a warm-up sentence that triggers lazy loading
         started = time.perf_counter()
@@ -272,13 +271,13 @@ def tree_sentences(
     parses under the trees' tags as long as the context lasts.
     """
     from spacy_incparse.documents.live_parsers import names_from_parsers_on
-    from spacy_incparse.pipeline.loading import given
+    from spacy_incparse.pipeline.loading import SENTENCES, given
 
     def sentence(tree: Tree, doc: Doc) -> Sentence | None:
         sentences = component.sentences_of(doc)
         return sentences[0] if [tuple(sentence.words) for sentence in sentences] == [tree.words] else None
 
-    annotations = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
+    annotations = SENTENCES | ({"token.tag"} if gold_tags else set())
     parsing = names_from_parsers_on(nlp)  # neither their trees are needed, nor a reranker's choice
     wanted, words = tee(trees)
     with given(nlp, annotations, "doc" if gold_tags else None), nlp.select_pipes(disable=parsing):

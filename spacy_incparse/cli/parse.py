@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
@@ -39,7 +39,6 @@ from spacy_incparse.viz.page import Entry, Picture, markup, page_pieces, side_by
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
-    from spacy.vocab import Vocab
 
     from spacy_incparse.corpora.annotate import RunWorkers
 
@@ -50,6 +49,7 @@ _LISTS = ("lists", "bllip")
 @takes(
     text=Argument(metavar="[TEXT]", help="The text, in quotes."),
     source=Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),
+    by_line=Option("--lines", help="Each line is a sentence."),
     tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
     tagged=Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing."),
     format_=one_of(
@@ -61,12 +61,14 @@ _LISTS = ("lists", "bllip")
     n_process=Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one."),
 )  # fmt: skip
 def parse_command(
-    text: str | None = None, model: str = "en", source: str | None = None, tokenized: bool = False,
-    tagged: bool = False, format_: str | None = None, ptb: bool = False, nbest: int = 1, n_process: int = 1,
+    text: str | None = None, model: str = "en", source: str | None = None, by_line: bool = False,
+    tokenized: bool = False, tagged: bool = False, format_: str | None = None, ptb: bool = False, nbest: int = 1,
+    n_process: int = 1,
 ) -> None:  # fmt: skip
     """Parse text and show the trees.
 
-    Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. Trees
+    Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. With
+    --lines, --tokenized or --tagged each line is a sentence, and an empty line has an empty line in the output. Trees
     are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
     per line), "draw" (in characters), "svg" (one picture) and "html" (a page in which you can fold and search).
     For n-best lists in files there are "lists" (JSON lines) and "bllip" (the format of that parser).
@@ -76,11 +78,12 @@ def parse_command(
       spacy-incparse parse "The cat that I saw was asleep."
       spacy-incparse parse --input book.txt --format json > book.jsonl
       spacy-incparse parse --input letter.txt --format html > letter.html
+      spacy-incparse parse --input tweets.txt --lines > tweets.mrg
       echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
-    from spacy_incparse.pipeline.loading import given
+    from spacy_incparse.pipeline.loading import SENTENCES, given, one_sentence
 
     name = format_ or ("pretty" if sys.stdout.isatty() else "penn")
     with _open(text, source) as opened:
@@ -90,10 +93,13 @@ def parse_command(
         nlp, parser = open_pipeline(model)
         if tagged or tokenized:
             tags = parser.decoder.parser.tags if tagged else None
-            texts = _line_docs(lines, nlp.vocab, tags, source or "the text", ptb=ptb)
+            texts = _line_docs(lines, nlp, tags, source or "the text", ptb=ptb)
+        elif by_line:
+            texts = map(partial(one_sentence, nlp), lines)
         else:
             texts = paragraphs(lines)
-        with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
+        known = (SENTENCES if tagged or tokenized or by_line else set()) | ({"token.tag"} if tagged else set())
+        with given(nlp, known, "doc" if tagged else None):
             n_trees = nbest if nbest > 1 or name in _LISTS else None
             sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
             for line in _written(name, sentences, nbest > 1, ptb):
@@ -123,22 +129,47 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """A sentence with its analyses, best first; the words are those of the trees."""
+    """A sentence with its analyses, best first; the words are those of the trees. A line without words has none."""
 
-    paragraph: int  # from 1; for tokenized input, the number of the sentence
+    paragraph: int  # from 1; where each line is a sentence, the number of the line
     start: int  # first character in the paragraph
-    text: str
-    char_starts: Sequence[int]  # of each word in `text`
-    char_ends: Sequence[int]
-    parses: Sequence[Parse]
+    text: str  # from its first word to its last
+    char_starts: Sequence[int] = ()  # of each word in `text`
+    char_ends: Sequence[int] = ()
+    parses: Sequence[Parse] = ()
     temperature: float | None = None  # of the model, if the analyses come from it
 
 
+_SENTENCE_END = re.compile(r"[.!?…。][\"'”’»)\]]*$")
+
+
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Join lines into paragraphs, which end at blank lines; newlines become spaces."""
-    for is_blank, paragraph in groupby(lines, lambda line: not line or line.isspace()):
+    """Yield the texts between blank lines, with their line breaks: the pipeline judges which of them end a sentence.
+
+    If there is only one and its lines seem to be sentences, a hint on standard error names the option for them.
+    """
+    number, paragraph = 0, list[str]()
+    for is_blank, group in groupby(lines, lambda line: not line or line.isspace()):
         if not is_blank:
-            yield " ".join(paragraph)
+            number, paragraph = number + 1, list(group)
+            yield "\n".join(paragraph)
+    if number == 1 and _seem_sentences([line.strip() for line in paragraph]):
+        what = f"the text has {len(paragraph)} lines and no blank line between them"
+        echo(f"Hint: {what}: if each of them is a sentence, pass --lines", err=True)
+
+
+def _seem_sentences(lines: Sequence[str]) -> bool:
+    """Return whether lines are likely to be sentences, and not broken where they were full.
+
+    They are if each ends as sentences do, or if all begin alike, none ends within a sentence, and the next line's first
+    word had room on most of them.
+    """
+    if len(lines) < 2 or all(map(_SENTENCE_END.search, lines)):
+        return len(lines) > 1
+    width = max(map(len, lines))
+    n_with_room = sum(len(line) + 1 + len(after.split(maxsplit=1)[0]) <= width for line, after in pairwise(lines))
+    begin_alike = len({line.lstrip("\"'“‘«([")[:1].islower() for line in lines}) == 1
+    return begin_alike and 2 * n_with_room >= len(lines) - 1 and not any(line[-1] in ",;:–—-" for line in lines)
 
 
 def parse_texts(
@@ -150,25 +181,27 @@ def parse_texts(
     If that is a reranker, the analyses are in its order. Without `nbest`, each has the tree and the score on its Doc.
     """
     from spacy_incparse.documents.live_parsers import deciding_parser, names_from_parsers_on
-    from spacy_incparse.documents.storage import anchored_trees
+    from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 
     analyser = None if nbest is None else deciding_parser(nlp)
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the components before it.
     with nullcontext() if analyser is None else nlp.select_pipes(disable=names_from_parsers_on(nlp)):
         for number, doc in enumerate(_stream(nlp, texts, n_process, batch_size), start=1):
-            text = doc.text
-            if analyser is None:
-                for found in anchored_trees(doc):
-                    start, best = found.start_char, Parse(found.tree, found.score or 0.0, found.source)
-                    cut = text[start : found.end_char]
-                    yield ParsedSentence(number, start, cut, found.char_starts, found.char_ends, [best])
-                continue
-            for sentence in analyser.sentences_of(doc):
-                start = sentence.start_char
-                starts = [offset - start for offset in sentence.char_starts]
-                ends = [offset - start for offset in sentence.char_ends]
-                parses, temperature = analyser.nbest_parses(sentence, nbest), analyser.decoder.temperature
-                yield ParsedSentence(number, start, text[start : sentence.end_char], starts, ends, parses, temperature)
+            text, is_empty = doc.text, True
+            for found in analyser.sentences_of(doc) if analyser else anchored_trees(doc):
+                is_empty = False
+                if isinstance(found, AnchoredTree):
+                    before, temperature = found.start_char, None
+                    parses = [Parse(found.tree, found.score or 0.0, found.source)]
+                else:
+                    assert analyser is not None
+                    before, temperature = 0, analyser.decoder.temperature
+                    parses = analyser.nbest_parses(found, nbest)
+                start, first = before + found.char_starts[0], found.char_starts[0]
+                starts, ends = [[char - first for char in chars] for chars in (found.char_starts, found.char_ends)]
+                yield ParsedSentence(number, start, text[start : start + ends[-1]], starts, ends, parses, temperature)
+            if is_empty:
+                yield ParsedSentence(number, 0, "")
 
 
 _INTERRUPT_SECONDS = 1.0  # the time for an interrupt that has reached the workers to arrive here
@@ -235,15 +268,15 @@ _UNDERSCORE = re.compile(r"(\\*)_")
 
 
 def _line_docs(
-    lines: Iterable[str], vocab: Vocab, tags: Sequence[str] | None, place: str, *, ptb: bool
+    lines: Iterable[str], nlp: Language, tags: Sequence[str] | None, place: str, *, ptb: bool
 ) -> Iterator[Doc]:
-    """Yield a Doc with one sentence for each line that has words.
+    """Yield a Doc for each line, with one sentence if it has words.
 
     tags: those that the model knows, if words have tags, which then become token.tag_. place: the source of the lines.
     ptb: words are in Penn spelling. Raises IncparseError for an unknown tag or a tag without a word, with place, line
     and word.
     """
-    from spacy.tokens import Doc
+    from spacy_incparse.pipeline.loading import one_sentence
 
     known = frozenset(tags or ())
     for number, line in enumerate(lines, start=1):
@@ -260,11 +293,8 @@ def _line_docs(
                     f"{place}:{number}: the word {word!r} has the tag {tag!r}, which the model does not know (it knows "
                     f"{', '.join(near)}, ...); in a word without a tag, write an underscore as '\\_'"
                 )
-        if tokens:
-            words = [penn_to_raw(word, tag or None) if ptb else word for word, tag in tokens]
-            starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
-            given_tags = None if tags is None else [tag for _, tag in tokens]
-            yield Doc(vocab, words=words, tags=given_tags, sent_starts=starts)
+        words = [penn_to_raw(word, tag or None) if ptb else word for word, tag in tokens]
+        yield one_sentence(nlp, words, None if tags is None else [tag for _, tag in tokens])
 
 
 def split_tag(token: str) -> tuple[str, str]:
@@ -284,7 +314,10 @@ def _unescaped(text: str) -> str:
 
 
 def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield sentences in the named format; is_list: with all their analyses; ptb: in Penn spelling."""
+    """Yield sentences in the named format; is_list: with all their analyses; ptb: in Penn spelling.
+
+    A line without words is an empty line in "penn", null in JSON, and a number that is not printed elsewhere.
+    """
 
     def row(sentence: ParsedSentence) -> list[Entry]:
         trees = [_penn_spelling(parse.tree) if ptb else parse.tree for parse in sentence.parses]
@@ -294,18 +327,23 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
         return side_by_side(trees, captions)
 
     if name == "svg":
-        yield markup(Picture([row(sentence) for sentence in sentences]), "tree")
+        yield markup(Picture([row(sentence) for sentence in sentences if sentence.parses]), "tree")
         return
     if name == "html":  # each tree as soon as it is parsed
-        yield from page_pieces((Picture([row(sentence)]) for sentence in sentences), "tree")
+        yield from page_pieces((Picture([row(one)]) for one in sentences if one.parses), "tree")
         return
     width = shutil.get_terminal_size().columns
     for number, sentence in enumerate(sentences, start=1):
-        if name in _LISTS:
+        if name == "json":
+            yield json_line(number, sentence, is_list, ptb)
+        elif not sentence.parses:
+            if name == "lists":
+                yield srsly.json_dumps({"sent": number, "nbest": None})
+            elif name == "penn" and not is_list:
+                yield ""
+        elif name in _LISTS:
             candidates = CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
             yield from LIST_WRITERS["json" if name == "lists" else name](candidates, number)
-        elif name == "json":
-            yield json_line(number, sentence, is_list, ptb)
         else:
             for rank, parse in enumerate(sentence.parses, start=1):
                 if is_list:  # a line that identifies the tree, a comment in bracket files
@@ -328,18 +366,19 @@ def json_line(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -
             "source": parse.source,
         }
 
-    best = sentence.parses[0]
-    bounds = zip(best.tree.words, sentence.char_starts, sentence.char_ends, best.tree.tags, strict=True)
+    analyses = list(map(analysis, sentence.parses))
+    best = sentence.parses[0].tree if analyses else None
+    bounds = zip(best.words, sentence.char_starts, sentence.char_ends, best.tags, strict=True) if best else ()
     content: dict[str, Any] = {
         "sent": number,
         "paragraph": sentence.paragraph,
         "start": sentence.start,
         "text": sentence.text,
         "tokens": [{"text": word, "start": start, "end": end, "tag": tag} for word, start, end, tag in bounds],
-        **analysis(best),
+        **(analyses[0] if analyses else {"tree": None}),
     }
     if is_list:
-        content |= {"temperature": sentence.temperature, "nbest": list(map(analysis, sentence.parses))}
+        content |= {"temperature": sentence.temperature, "nbest": analyses or None}
     return srsly.json_dumps(content)
 
 

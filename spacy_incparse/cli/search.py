@@ -133,6 +133,9 @@ def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Fores
     forest, reader, places, number = Forest(symbols=symbols), BracketReader(symbols), list[int](), 0
     for line_number, line in enumerate(read_text(path).split("\n"), start=1):
         for brackets in _brackets(line) if line.strip() else ():
+            number += 1
+            if brackets == "":
+                continue
             try:
                 if brackets is None:
                     raise TreebankError(path, line_number, 1, _NO_TREES)
@@ -143,21 +146,21 @@ def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Fores
                     except TreebankError as error:
                         what = f"a tree of this line is damaged: {error.what}"
                         raise TreebankError(path, line_number, 1, what) from None
-                places.append(number)
+                places.append(number - 1)
             except TreebankError as error:
                 if skip_bad is None:
                     raise
                 skip_bad.add(error, is_tree=True)
-            number += 1
     forest.places = places
     return forest
 
 
 def _brackets(line: str) -> Sequence[str | None]:
-    """Return the trees of an object as brackets, None for what is no text; [None] for a line that is no such object."""
+    """Return the trees of an object as brackets, "" for null, None for what else is no text or no such object."""
     try:
         row = json.loads(line)
         found = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
+        found = [""] if found == [None] and "tree" in row else found
     except (ValueError, TypeError, KeyError, RecursionError):
         return [None]
     return [one if isinstance(one, str) else None for one in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Set, Sized
 from contextlib import contextmanager
 from itertools import islice, repeat
 from pathlib import Path
@@ -62,6 +62,17 @@ BATCH_SIZE = 128  # sentences parsed at once
 Words = str | Sequence[str]  # a sentence: its text, or its words
 
 
+def one_sentence(nlp: Language, sentence: Words, tags: Sequence[str] | None = None) -> Doc:
+    """Return a Doc with one sentence, given by its text or by its words and perhaps their tags."""
+    if isinstance(sentence, str):
+        doc = nlp.make_doc(sentence)
+    else:
+        doc = Doc(nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    return doc
+
+
 class Parser:
     """Parse sentences given as words or as text, like benepar's `Parser`.
 
@@ -80,15 +91,20 @@ class Parser:
         tags: the part-of-speech tag of each word; by default, the model assigns them.
         Raises IncparseError for a sentence without words, and for tags that do not fit them.
         """
-        return next(self.parse_sents([sentence], None if tags is None else [tags]))
+        tree = next(self.parse_sents([sentence], None if tags is None else [tags]))
+        if tree is None:
+            raise IncparseError(f"cannot parse a sentence without words: {sentence!r}")
+        return tree
 
     def parse_sents(
         self, sentences: str | Iterable[Words], tags: Iterable[Sequence[str]] | None = None
-    ) -> Iterator[Tree]:
+    ) -> Iterator[Tree | None]:
         """Yield the trees of sentences, each given as in `parse`; a single text is first split into sentences.
 
+        There is a tree for each sentence, None for one without words.
+
         tags: the tags of the words of each sentence. If they are a list, it may not be longer than the sentences; an
-        iterator may go on. Errors are as in `parse`.
+        iterator may go on. Other errors are as in `parse`.
         """
         if isinstance(sentences, str):
             if tags is not None:
@@ -99,34 +115,24 @@ class Parser:
         docs = (self._doc(sentence, next(remaining, ())) for sentence in sentences)
         while batch := list(islice(docs, BATCH_SIZE)):
             for doc in self._parsed(batch, has_tags=tags is not None):
-                yield from map(_plain, doc_trees(doc))
+                yield next(map(_plain, doc_trees(doc)), None)
         if isinstance(tags, Sized) and next(remaining, None) is not None:  # an iterator may have no end
             raise IncparseError("pass one list of tags for each sentence: there are more lists than sentences")
 
     def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
-        """Return a Doc with one sentence."""
         if not isinstance(sentence, Iterable):
             raise IncparseError(f"a sentence has to be a text, or a list of words, not {sentence!r}")
         sentence = sentence if isinstance(sentence, str) else list(sentence)
         if tags is not None and (isinstance(sentence, str) or isinstance(tags, str) or len(tags) != len(sentence)):
             raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
         _check_strings("tag", tags or ())
-        if isinstance(sentence, str):
-            doc = self.nlp.make_doc(sentence)
-        else:
+        if not isinstance(sentence, str):
             _check_strings("word", sentence)
-            doc = Doc(self.nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
-        if all(token.is_space for token in doc):
-            raise IncparseError(f"cannot parse a sentence without words: {sentence!r}")
-        for token in doc:
-            token.is_sent_start = token.i == 0
-        return doc
+        return one_sentence(self.nlp, sentence, tags)
 
     def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
-        """Return the Docs with trees; Docs with tags pass no component that would replace the tags."""
-        if not has_tags:
-            return list(self.nlp.pipe(docs))
-        with given(self.nlp, {"token.tag"}, "doc"):
+        """Return the Docs with trees; they pass no component that would replace their sentences, or tags."""
+        with given(self.nlp, SENTENCES | ({"token.tag"} if has_tags else set()), "doc" if has_tags else None):
             return list(self.nlp.pipe(docs))
 
 
@@ -142,10 +148,13 @@ def _plain(tree: Tree) -> Tree:
     return Tree(tree.arrays)
 
 
+SENTENCES = frozenset(["token.is_sent_start", "doc.sents"])  # what spaCy's components assign that set sentences
+
+
 @contextmanager
-def given(nlp: Language, annotations: set[str], tags: str | None = None) -> Iterator[None]:
+def given(nlp: Language, annotations: Set[str], tags: str | None = None) -> Iterator[None]:
     """Disable the components that would add annotations that the Docs already have; set the `tags` of all parsers."""
-    givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
+    givers = [name for name in nlp.pipe_names if not annotations.isdisjoint(nlp.get_pipe_meta(name).assigns)]
     parsers = [pipe for _, pipe in nlp.components if isinstance(pipe, TreePipe)]
     before = [parser.tags for parser in parsers]
     try:

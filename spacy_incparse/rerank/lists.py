@@ -217,7 +217,8 @@ class _ListReader:
             raise self.error(1, "the file has no n-best lists; it is empty")
         text, lines = first.text.lstrip(), chain([first], lines)
         if text.startswith("{"):
-            return (self._json_record(line) for line in lines if line.text.strip())
+            found = (self._json_record(line) for line in lines if line.text.strip())
+            return (record for record in found if record is not None)
         if text.startswith(("#", "(")):
             return self._bracket_records(lines)
         if _HEADER.fullmatch(text):
@@ -313,8 +314,8 @@ class _ListReader:
         if record is not None:
             yield record
 
-    def _json_record(self, line: _Line) -> _Record:
-        """Return the list of a JSON line, also of one that `parse --nbest K --format json` writes."""
+    def _json_record(self, line: _Line) -> _Record | None:
+        """Return the list of a JSON line, also of `parse --nbest K --format json`; None for that of an empty line."""
         number, text = line
         try:
             content = json.loads(text)
@@ -327,6 +328,8 @@ class _ListReader:
         if not isinstance(content, dict):
             raise self.error(number, f"{text!r:.40} is no object; {_EXPECTED_JSON}")
         analyses, words, others = content.get("nbest"), content.get("words"), content.get("scores")
+        if analyses is None and "nbest" in content:
+            return None
         if not isinstance(analyses, list):
             what = "no list" if "nbest" not in content else f"{analyses!r:.40}, no list,"
             raise self.error(number, f'there is {what} under "nbest"; {_EXPECTED_JSON}')

@@ -10,6 +10,7 @@ import spacy
 from spacy.util import load_config
 
 from spacy_incparse.cli.parse import paragraphs, split_tag
+from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.viz.markup import elements, texts
 
@@ -17,8 +18,24 @@ TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are
 STILL = "The rain stopped. It (still) is cold."
 
 
-def test_paragraphs_end_at_blank_lines():
-    assert list(paragraphs(["", "a b", "c ", " ", "", "d"])) == ["a b c ", "d"]
+def test_paragraphs_end_at_blank_lines_and_keep_their_line_breaks():
+    assert list(paragraphs(["", "a b", "c ", " ", "", "d"])) == ["a b\nc ", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seem_sentences"),
+    [
+        ("The cat slept.\n'Stop!' he cried.\nIs it (late?)", True),
+        ("we saw a heron\nit flew over the lake at dusk\nnobody spoke\n\n", True),
+        ("The Heron\n\nIt flew.\nWe saw it.", False),  # a blank line parts them
+        ("Dear Ann,\nThank you for the two maps of the lake.\nYours, Bo", False),
+        ("The heron flew over the lake at dusk.\n", False),
+        ("The heron that we had seen flew\nover the lake at dusk, and after\nthat, nobody spoke.", False),
+    ],
+)
+def test_a_text_whose_lines_seem_to_be_sentences_is_told_so(capsys, text, seem_sentences):
+    list(paragraphs(text.split("\n")))
+    assert ("--lines" in capsys.readouterr().err) is seem_sentences
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -28,7 +45,7 @@ def test_lines_may_end_as_on_any_system(run, model, tmp_path, end):
     (tmp_path / "a.txt").write_bytes(gzip.compress(text))
     result = run("parse", "--format", "json", "--model", model, stdin=text)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [(row["paragraph"], row["text"]) for row in rows] == [(1, "The rain stopped."), (2, "It is cold.")]
+    assert [(row["paragraph"], row["text"]) for row in rows] == [(1, "The rain\nstopped."), (2, "It is cold.")]
     zipped = run("parse", "--format", "json", "--model", model, "--input", tmp_path / "a.txt")
     assert zipped.stdout == result.stdout
 
@@ -38,7 +55,7 @@ def test_raw_input_as_json(run, model, write, n_process):
     arguments = ["--model", model, "--input", write("in.txt", TEXT), "--format", "json", "--n-process", n_process]
     rows = [json.loads(line) for line in run("parse", *arguments).stdout.splitlines()]
     assert [(row["sent"], row["paragraph"]) for row in rows] == [(1, 1), (2, 1), (3, 2)]
-    assert [row["text"].strip() for row in rows][1] == "She (the cook) was  tired."
+    assert [row["text"] for row in rows][1] == "She (the cook) was  tired."
     paragraph = next(paragraphs(TEXT.splitlines()))
     for row in rows[:2]:
         assert paragraph[row["start"] :].startswith(row["text"])
@@ -73,14 +90,29 @@ def test_a_program_that_writes_gets_each_tree_before_it_goes_on(model):
     assert process.returncode == 0
 
 
-def test_tokenized_lines_are_sentences(run, model):
-    lines = "The U.S. economy grew . It did .\n\nno\u00a0break here\n"
-    result = run("parse", "--model", model, "--tokenized", "--input", "-", stdin=lines)
-    trees = list(parse_bracketed(result.stdout))
-    assert [tree.words for tree in trees] == [
-        ("The", "U.S.", "economy", "grew", ".", "It", "did", "."),
-        ("no\u00a0break", "here"),
-    ]
+@pytest.mark.parametrize("option", ["--lines", "--tokenized", "--tagged"])
+def test_line_n_of_the_output_is_the_tree_of_line_n(run, model, tmp_path, option):
+    """Whatever a line says, it is one sentence, and an empty one has its place: null in JSON, elsewhere a number."""
+    text = "The U.S. economy grew . It did .\n\n \t\nno\u00a0break here\n\n"
+    arguments = ("parse", "--model", model, option, "--input", "-")
+    words = [tree and next(parse_bracketed(tree)).words for tree in run(*arguments, stdin=text).stdout.split("\n")]
+    last = ("no", "break", "here") if option == "--lines" else ("no\u00a0break", "here")
+    assert words == [("The", "U.S.", "economy", "grew", ".", "It", "did", "."), "", "", last, "", ""]
+    rows = run(*arguments, "--format", "json", "--nbest", 2, stdin=text).stdout.splitlines()
+    trees = [json.loads(row)["tree"] for row in rows]
+    assert [tree is None for tree in trees] == [False, True, True, False, True]
+    if option != "--lines":
+        return
+    (tmp_path / "rows.jsonl").write_text("\n".join(rows))
+    assert run("search", "TOP", tmp_path / "rows.jsonl", "--format", "tree").stdout.count("(TOP") == 2
+    assert "# sent 4 parse 1" in run(*arguments, "--nbest", 2, stdin=text).stdout
+    for format_, number in (("lists", '{"sent":2,"nbest":null}'), ("bllip", "1 4"), ("json", '"sent":4')):
+        lists = run(*arguments, "--format", format_, "--nbest", 1 + (format_ == "json"), stdin=text).stdout
+        assert number in lists
+        (tmp_path / "lists").write_text(lists)
+        assert [len(found.words) for found in read_lists(tmp_path / "lists")] == [8, len(last)]
+    for format_ in ("pretty", "draw", "svg", "html"):
+        assert "economy" in run(*arguments, "--format", format_, stdin=text).stdout
 
 
 def test_penn_spelling_both_ways(run, model):
@@ -217,10 +249,11 @@ def test_given_tags_are_those_of_the_tree(run, model):
     lines = "The_DT rain_NN stopped_VBD ._.\n\nIt_PRP is_VBZ cold_NN ._.\n"
     result = run("parse", "--model", model, "--tagged", stdin=lines)
     assert tags_of(result.stdout) == [("DT", "NN", "VBD", "."), ("PRP", "VBZ", "NN", ".")]
-    (row, _) = run(
+    row, empty, _ = run(
         "parse", "--model", model, "--tagged", "--nbest", 3, "--format", "json", stdin=lines
     ).stdout.splitlines()
     assert [tags_of(parse["tree"]) for parse in json.loads(row)["nbest"]] == [[("DT", "NN", "VBD", ".")]] * 3
+    assert json.loads(empty)["nbest"] is None
     assert run("parse", "--model", model, "--tokenized", "--tagged", stdin=lines).stdout == result.stdout
 
 

@@ -39,6 +39,13 @@ def test_several_sentences(parser):
     assert list(parser.parse_sents([])) == list(parser.parse_sents("")) == []
 
 
+def test_there_is_one_result_for_each_sentence(parser):
+    """None for one without words; what a component thinks of sentences does not matter."""
+    assert list(parser.parse_sents(["", [], " \n", WORDS]))[:3] == [None] * 3
+    trees = parser.parse_sents(["It rained. It snowed.", []], None)
+    assert [tree and len(tree.words) for tree in trees] == [6, None]
+
+
 def test_sentences_are_read_when_they_are_needed(parser):
     trees = parser.parse_sents(["Number", str(number)] for number in count())
     assert [next(trees).words[1] for _ in range(3)] == ["0", "1", "2"]
