@@ -95,8 +95,14 @@ def existing_paths(path: Path | str) -> list[Path]:
     return [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
 
 
+STDIN = Path("-")
+"""Standard input, wherever a file with trees may be named."""
+
+
 def named_paths(path: Path | str) -> list[Path]:
     """Return paths as `existing_paths` does. Raises IncparseError if a path that is no glob does not exist."""
+    if Path(path) == STDIN:
+        return [STDIN]
     if not (Path(path).exists() or glob.has_magic(str(path))):
         raise IncparseError(f"{path}: no such file or folder")
     return existing_paths(path)

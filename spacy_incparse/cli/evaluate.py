@@ -21,7 +21,7 @@ from spacy_incparse.evaluation.nbest import Oracle, OracleReport
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
-from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 )
 def evaluate_command(
     model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
-    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure a pipeline's trees and speed on a treebank.
 
-    The figures are EVALB's (with COLLINS.prm), and the speed of tagging and parsing together. Without --raw the
+    The figures are EVALB's, and the speed of tagging and parsing together. Without --raw the
     pipeline gets the treebank's tokens and sentences.
 
     \b
@@ -60,10 +60,11 @@ def evaluate_command(
     if raw and (gold_tags or calibration):
         what = "--gold-tags" if gold_tags else "--calibration"
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
-    options.keep_inputs(output, treebank)
+    options.keep_inputs(output, treebank, prm)
+    params = COLLINS if prm is None else read_params(prm)
     trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
     nlp, _ = options.open_pipeline(model)
-    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration)
+    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params)
     echo(evaluation.format())
     settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
     options.write_json(output, settings | evaluation.to_dict())
@@ -107,8 +108,9 @@ class Evaluation:
 
 
 def evaluate(
-    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, raw: bool = False, with_confidence: bool = False
-) -> Evaluation:
+    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, raw: bool = False, with_confidence: bool = False,
+    params: EvalbParams = COLLINS,
+) -> Evaluation:  # fmt: skip
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
     raw: parse their text, several sentences per text. `with_confidence` takes about ten times as long; the speed is
@@ -134,7 +136,7 @@ def evaluate(
         seconds = time.perf_counter() - started
     results = [tree for doc in parsed for tree in anchored_trees(doc)]
     return Evaluation(
-        result=score_texts(map(placed_trees, gold), map(placed_trees, parsed)),
+        result=score_texts(map(placed_trees, gold), map(placed_trees, parsed), params=params),
         raw=raw,
         n_sents=len(trees),
         n_words=sum(len(tree.words) for tree in trees),
@@ -294,12 +296,13 @@ def tree_sentences(
 )
 def score_command(
     gold: str, parsed: str, parsed2: str | None = None, prm: Path | None = None, as_evalb: bool = False,
-    bootstrap: int = 0, no_tags: bool = False, output: Path | None = None,
+    bootstrap: int = 0, skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Score parsed trees against gold trees with EVALB's measures.
 
     The files are compared tree by tree, without normalization, and must have the same words. Without --as-evalb, every
-    sentence counts: the gold tags decide what is punctuation on both sides.
+    sentence counts: the gold tags decide what is punctuation on both sides. --skip-bad leaves a sentence out whose tree
+    is malformed in any of the files.
 
     \b
     Examples:
@@ -308,7 +311,16 @@ def score_command(
     """
     options.keep_inputs(output, gold, parsed, parsed2, prm)
     names = [path for path in (gold, parsed, parsed2) if path is not None]
-    trees = [list(read_trees(path, tags=not no_tags)) for path in names]
+    logs = [SkipLog() if skip_bad else None for _ in names]
+    numbered = [
+        dict(read_numbered_trees(path, skip_bad=log, tags=not no_tags)) for path, log in zip(names, logs, strict=True)
+    ]
+    bad: set[int] = set()
+    for found, log in zip(numbered, logs, strict=True):
+        if log is not None:
+            bad |= set(range(1, len(found) + log.n_trees + 1)) - found.keys()
+            echo(str(log), err=True)
+    trees = [[tree for number, tree in found.items() if number not in bad] for found in numbered]
     params = COLLINS if prm is None else read_params(prm)
     try:
         report = report_scores(*trees, params=params, as_evalb=as_evalb, n_bootstrap=bootstrap)

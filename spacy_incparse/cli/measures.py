@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,7 +16,7 @@ from typer import Argument, Option
 from spacy_incparse import __version__
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.files import unix_lines, write_bytes
+from spacy_incparse.files import STDIN, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
 from spacy_incparse.treebanks.reader import read_text
 
@@ -69,8 +68,7 @@ def measures_command(
       spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
     beams = [] if beam is None else options.read_numbers("--beam", beam, example="500,2000")
-    if str(stimuli) != STDIN:
-        options.keep_inputs(output, stimuli)
+    options.keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
@@ -173,7 +171,6 @@ def _open(model: str) -> tuple[Language, GenerativeParser]:
 
 
 TEXT = "text"  # the column of a .tsv with the sentences
-STDIN = "-"
 
 
 @dataclass(frozen=True)
@@ -189,14 +186,12 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
 
     Standard input ("-") has one sentence per line. Raises IncparseError naming file and line.
     """
-    is_stdin = str(path) == STDIN
-    kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
+    kind = ".txt" if path == STDIN else Path(path.name.lower().removesuffix(".gz")).suffix
     if kind not in (".txt", ".tsv"):
         raise IncparseError(
             f"{path}: stimuli must be a .txt (one sentence per line) or a .tsv (with a column {TEXT!r})"
         )
-    text = "\n".join(options.decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
-    lines = unix_lines(text).split("\n")
+    lines = read_text(path).split("\n")
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:

@@ -57,9 +57,19 @@ class _Choice(str, Enum):
     __format__ = str.__format__  # type: ignore[assignment]
 
 
+SAME = (("penn", "brackets", "tree"), ("json", "jsonl"))
+"""The names of formats that are one; each command takes all of them for the one that it has."""
+
+
 def one_of(values: str, *names: str, several: bool = False, **settings: Any) -> Any:
     """Return an option that has one of some values, or `several`; for the command, they are texts."""
-    kind: Any = cast("Any", _Choice)("Choice", {value: value for value in values.split()})
+    known = dict(zip(values.split(), values.split(), strict=True))
+    for same in SAME:
+        if own := next((name for name in same if name in known), None):
+            known |= {name: own for name in same if name not in known}
+    kind: Any = cast("Any", _Choice)("Choice", {value: value for value in known})
+    if not several:
+        settings |= {"metavar": f"<{values.replace(' ', '|')}>", "callback": lambda value: value and known[value]}
     return cast("Any", Annotated)[(list[kind] if several else kind) | None, Option(*names, **settings)]
 
 
@@ -149,7 +159,12 @@ def find_parser(nlp: Language, name: str) -> TreePipe:
 
 
 def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
-    """Raise IncparseError if the output is also an input, under any name; inputs are files, folders and globs."""
+    """Raise IncparseError if the output is also an input, under any name, or if two inputs are standard input.
+
+    Inputs are files, folders and globs.
+    """
+    if sum(str(path) == "-" for path in inputs) > 1:
+        raise IncparseError("standard input (-) can only be read once: name a file for the other trees")
     if output is None or not output.is_file():
         return
     for file in treebank_files([path for path in inputs if path is not None]):

@@ -390,7 +390,7 @@ def _penn_spelling(tree: Tree) -> Tree:
 
 @takes(
     paths=Argument(metavar="INPUT... OUTPUT", help="Files, folders and globs to read; the folder to write."),
-    output_format=Option("--format", "-f", metavar="FORMAT", help="parquet, jsonl, brackets or docbin."),
+    output_format=one_of("parquet jsonl brackets docbin", "--format", "-f", help="What is written."),
     input_format=Option(
         "--input-format", metavar="FORMAT", help="text, lines, jsonl, conllu or parquet. Default: by file name."
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import one_of, open_pipeline, open_treebank, takes, write_json
+from spacy_incparse.cli.options import keep_inputs, one_of, open_pipeline, open_treebank, takes, write_json
 from spacy_incparse.cli.train import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
@@ -67,6 +67,7 @@ def rerank_train_command(
     from spacy_incparse.rerank.list_folders import TrainingLists
     from spacy_incparse.rerank.training import learn_reranker
 
+    keep_inputs(None, train, dev)
     work = work or out.with_name(f"{out.name}.lists")
     for folder in (out, work):
         check_writable(folder)

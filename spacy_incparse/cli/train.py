@@ -14,7 +14,7 @@ import srsly
 import typer
 from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import open_treebank, progress_bar, takes
+from spacy_incparse.cli.options import keep_inputs, open_treebank, progress_bar, takes
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
@@ -104,6 +104,7 @@ def train_command(
       spacy-incparse train "de/*.mrg" de-dev.mrg out-de --lang de --max-epochs 15
     """
     given = dict(locals())
+    keep_inputs(None, train, dev, extra)
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
     recipe_type = _recipe_type(config, from_model)
     _check_options(given, recipe_type.REFUSED)

@@ -19,7 +19,7 @@ import srsly
 
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError, parquet_module
-from spacy_incparse.files import named_paths, whole_lines
+from spacy_incparse.files import STDIN, named_paths, whole_lines
 from spacy_incparse.treebanks.reader import expanded
 
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
@@ -73,6 +73,8 @@ def input_files(paths: Sequence[str], suffixes: Collection[str], *, any_suffix: 
 
     found: dict[Path, Path] = {}
     for path in paths:
+        if Path(path) == STDIN:
+            raise IncparseError("standard input (-) cannot be read again when `annotate` goes on: save it in a file")
         files = expanded(named_paths(path), in_folder)
         if not files:
             raise IncparseError(f"{path}: no file to read; looked for {' '.join(sorted(suffixes))}, also compressed")

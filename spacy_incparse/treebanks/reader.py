@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.files import gunzip, most_unpacked, named_paths, unix_lines
+from spacy_incparse.files import STDIN, gunzip, most_unpacked, named_paths, unix_lines
 from spacy_incparse.treebanks.bracket_scanner import (
     DROP_EMPTIES,
     MERGE_DOUBLED,
@@ -256,7 +257,7 @@ def read_text(path: Path) -> str:
     Encodings other than UTF-8 are rejected with the place of the first wrong byte.
     """
     try:
-        data = path.read_bytes()
+        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
         if data.startswith(GZIP_MAGIC):  # a small file can claim gigabytes
             packed, most = len(data), most_unpacked(len(data))
             data = gunzip(data, most)

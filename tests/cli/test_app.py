@@ -161,3 +161,32 @@ def test_interrupt_with_worker_processes(write, model):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (130, "Interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (["search", "NN", "-", "--count"], "2\n"),
+        (["search", "NN", "-", "--count", "--n-process", "2"], "2\n"),
+        (["stats", "-"], "training        2 sentences         2 words"),
+        (["score", "-", "FILE"], "Bracketing Recall         = 100.00"),
+        (["score", "FILE", "-"], "Bracketing Recall         = 100.00"),
+    ],
+)
+def test_trees_come_from_standard_input(run, write, arguments, output):
+    trees = "(S (NP (NN a)))\n(S (NP (NN b)))\n"
+    path = write("a.mrg", trees)
+    result = run(*(path if one == "FILE" else one for one in arguments), stdin=trees)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert output in result.stdout
+    for twice in (["score", "-", "-"], ["stats", "-", "-"], ["train", "-", "-", path.with_name("out")]):
+        assert "standard input (-) can only be read once" in run(*twice, stdin=trees).stderr
+
+
+def test_formats_have_the_same_names_everywhere(run, write, tmp_path):
+    text, trees = write("a.txt", "It rained.\n"), write("a.mrg", "(S (NP (NN a)))\n")
+    for one, other in (("penn", "brackets"), ("json", "jsonl")):
+        assert run("parse", "-i", text, "-f", one).stdout == run("parse", "-i", text, "-f", other).stdout
+        assert run("search", "NP", trees, "-f", one).stdout == run("search", "NP", trees, "-f", other).stdout != ""
+    for name in ("brackets", "penn"):
+        assert run("annotate", text, tmp_path / "out", "-f", name).exit_code == 0  # goes on: it is the same

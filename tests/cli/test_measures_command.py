@@ -167,7 +167,10 @@ def test_stimuli_from_standard_input(model, tmp_path):
         assert CliRunner().invoke(app, arguments, input=text.encode()).exit_code == 0
     assert output.read_text(encoding="utf8") == result.stdout
     wrong = CliRunner().invoke(app, ["measures", "-", "--model", str(model)], input=b"It rained.\n\xe9\n")
-    assert wrong.stderr == "Error: -:2: byte 0xe9 is not UTF-8: convert it first\n"
+    assert (
+        wrong.stderr
+        == "Error: -:2:1: byte 0xe9 is not UTF-8: convert the file to UTF-8 first, for example with iconv\n"
+    )
 
 
 def test_a_table_that_cannot_be_written_is_not_begun(refused, write, tmp_path):

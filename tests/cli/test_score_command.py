@@ -51,3 +51,17 @@ def test_other_words_are_named_with_their_files(run, write):
     assert result.exit_code == 1
     assert f"{gold}, {parsed}: sentence 2: the word 'b' of the gold tree is 'c'" in result.stderr
     assert "--as-evalb" in result.stderr
+
+
+def test_sentences_with_a_malformed_tree_are_left_out(run, write):
+    gold = write("gold.mrg", "(S (NN a))\n(S (NN b)\n(S (NP (NN c)))\n(S (NN d))\n(S (NN e))\n")
+    parsed = write("parsed.mrg", "(S (NN a))\n(S (NN b))\n(S (X (NN c)))\n(S (NN d))\n(S (NN\n")
+    assert run("score", gold, parsed).exit_code == 1
+    result = run("score", gold, parsed, "--skip-bad")
+    assert "Number of sentence        =      3" in result.stdout
+    assert "Bracketing Recall         =  75.00" in result.stdout
+    assert f"{gold}:2:1: " in result.stderr
+    assert f"{parsed}:5:1: " in result.stderr
+    gold = write("gold.mrg", "(S (NN a))\n(S (NN b))\n(S (NN c))\n(S (NN d))\n")
+    write("parsed.mrg", "(S (NN a))\n(S (NN b))\n(S (NN\n")
+    assert "3 gold trees but 2" in run("score", gold, parsed, "--skip-bad").stderr

@@ -388,7 +388,7 @@ def test_nothing_is_overwritten_without_what_is_needed(run, texts, tmp_path, con
         (["texts.jsonl", "texts.jsonl"], "texts.jsonl is a file: the last argument is the folder to write"),
         ([".", "out"], "the output out is inside the input ., and would be read as input next time"),
         (["texts.jsonl", "full"], "full exists, and is no annotated corpus: name a new folder"),
-        (["texts.jsonl", "out", "--format", "xml"], "no output format is called 'xml'; there are parquet, jsonl, "),
+        (["-", "out"], "standard input (-) cannot be read again"),
         (["texts.jsonl", "out", "--input-format", "xml"], "no input format is called 'xml'; there are auto, text, "),
         (["texts.jsonl", "out", "--format", "jsonl", "--model", "absent"], "cannot find the pipeline 'absent'"),
         (["texts.jsonl", "out", "--code", "absent.py"], "absent.py: no such file"),
