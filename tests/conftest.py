@@ -69,6 +69,24 @@ def evalb_files() -> Path:
 
 
 @pytest.fixture(scope="session")
+def sample_train():
+    """The trees of the sample treebank's training part."""
+    return _sample("train")
+
+
+@pytest.fixture(scope="session")
+def sample_dev():
+    """The trees of its dev part."""
+    return _sample("dev")
+
+
+def _sample(part: str):
+    from spacy_incparse.treebanks.reader import read_treebank
+
+    return read_treebank(Path(__file__).parents[1] / "assets" / f"sample-{part}.mrg")
+
+
+@pytest.fixture(scope="session")
 def trained():
     """A pipeline trained on the sample treebank. Read only: copy it with `from_bytes` before you change it."""
     from tests.small_pipeline import train, untrained  # spaCy is loaded only where a test wants it

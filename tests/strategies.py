@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.tree import Tree
 
@@ -64,6 +65,21 @@ def deep_tree(depth: int, label: str = "S") -> Tree:
     for _ in range(depth + 1):
         builder.close()
     return builder.finish()
+
+
+@st.composite
+def constraints(draw, spans, n_words: int) -> list[Constraint]:
+    """Draw phrases as they are, with other labels or with any, and phrases that need not be in any tree."""
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        if draw(st.booleans()):
+            label, start, end = draw(st.sampled_from(spans))
+        else:
+            start = draw(st.integers(0, n_words - 1))
+            end, label = draw(st.integers(start + 1, n_words)), draw(st.sampled_from(("NP", "S", "VP", "TOP", "QP")))
+        label = draw(st.sampled_from((label, label, None)))
+        found.append(Constraint(start, end, label, draw(st.booleans())))
+    return found
 
 
 @st.composite

@@ -1,7 +1,3 @@
-"""A chart parser in training: what it reads off a treebank, and its place in the training loop and in a pipeline."""
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,10 +13,8 @@ from spacy_incparse.papers.finkel_2008.system import FinkelLearner
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
 from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.training.loop import train_parser
-from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
-ASSETS = Path(__file__).parents[2] / "assets"
 HEADS = HeadRules.from_name("en")
 SMALL = {"table_bits": 14}
 
@@ -31,13 +25,8 @@ def folds(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def trees():
-    return read_treebank(ASSETS / "sample-train.mrg")[:60]
-
-
-@pytest.fixture(scope="module")
-def dev():
-    return read_treebank(ASSETS / "sample-dev.mrg")[:20]
+def trees(sample_train):
+    return sample_train[:60]
 
 
 def learner_of(trees, **settings):
@@ -121,8 +110,8 @@ def test_the_right_tag_of_several_is_learned(trees):
         (MaxMarginConfig(max_length=12, grammar="paper"), 0.2),
     ],
 )
-def test_grammars_and_features(trees, dev, config, least_f):
-    reports, models = run(trees, dev=dev, config=config, max_epochs=2)
+def test_grammars_and_features(trees, sample_dev, config, least_f):
+    reports, models = run(trees, dev=sample_dev[:20], config=config, max_epochs=2)
     assert reports[-1].scores["const_f"] > least_f
     assert models[0] != models[1]
     if isinstance(config, ChartConfig):

@@ -1,5 +1,3 @@
-"""A chart parser against all trees of small charts, its settings, and its storage."""
-
 import pickle
 from dataclasses import replace
 from functools import partial
@@ -97,6 +95,8 @@ def test_a_tree_has_the_score_that_the_parser_gives_it(has_tags, trees, data):
 def test_decodings(parser):
     best = parser.with_search(decoding="viterbi").parse(WORDS, TAGS)
     assert best == parser.nbest(WORDS, TAGS, 1)[0]
+    decoded, scores = parser.parse(WORDS, TAGS), {parse.tree: parse.score for parse in parser.nbest(WORDS, TAGS, 100)}
+    assert (decoded.score, decoded.source) == (scores[decoded.tree], "chart")
     shallow = parser.with_search(threshold=1.0).parse(WORDS, TAGS)
     deep = parser.with_search(threshold=0.0).parse(WORDS, TAGS)
     assert len(shallow.tree.spans()) < len(deep.tree.spans())
@@ -105,24 +105,6 @@ def test_decodings(parser):
     assert parser.with_search(decoding="viterbi").answers_with_best
     with pytest.raises(ConfigError, match=r"'choose_trees' is not .*: a chart parser knows the probabilities of all"):
         parser.with_search(choose_trees=3)
-
-
-def test_the_tree_of_the_best_expected_f_has_the_highest_gain(parser):
-    threshold = parser.config.threshold
-    phrases = parser.posterior(WORDS, TAGS).phrases
-
-    def gain(parse):
-        return fsum(phrases.get(phrase, 0.0) - threshold for phrase in parse.tree.spans()[1:])
-
-    best = max(map(gain, parser.nbest(WORDS, TAGS, 1000)))
-    assert gain(parser.parse(WORDS, TAGS)) == pytest.approx(best)
-
-
-def test_scores_of_decoded_trees_are_those_of_the_list(parser):
-    scores = {parse.tree: parse.score for parse in parser.nbest(WORDS, TAGS, 100)}
-    parse = parser.parse(WORDS, TAGS)
-    assert scores[parse.tree] == parse.score
-    assert parse.source == "chart"
 
 
 def test_a_temperature_flattens_probabilities(parser):
@@ -172,6 +154,8 @@ def test_words_choose_among_tags(trees):
     assert parser.parse(("the", "owl", "saw", "grass")).tree.tags == ("DT", "NN", "VBD", "NN")
     some = [[("NN", 0.0), ("DT", 3.0)], "NN", "VBD", None]
     assert parser.parse(("the", "owl", "saw", "grass"), some).tree.tags == ("DT", "NN", "VBD", "NN")
+    relaxed = parser.parse(("owl", "saw"), [[], "VBD"])
+    assert (relaxed.tree.words, relaxed.source) == (("owl", "saw"), "relaxed")
 
 
 def test_unknown_tags_are_kept(parser):
@@ -198,13 +182,6 @@ def test_shares_of_rules_add_up(parser):
     other = parser.score(WORDS, TAGS, parser.nbest(WORDS, TAGS, 3)[-1].tree)
     gap = fsum(rule.score for rule in scored.rules) - fsum(rule.score for rule in other.rules)
     assert gap == pytest.approx(scored.score - other.score)
-
-
-def test_a_sentence_that_no_rules_fit_is_pieced_together(trees):
-    parser = parser_of(trees)
-    parse = parser.parse(("saw", "saw"), ("VBD", "VBD"))
-    assert parse.source == "relaxed"
-    assert parse.tree.words == ("saw", "saw")
 
 
 def test_long_sentences_are_parsed_in_pieces(parser):
@@ -287,10 +264,6 @@ def test_an_unknown_tag_is_the_commonest_one(parser):
     assert [parse.score for parse in parses] == [parse.score for parse in known]
     assert fsum(exp(parse.score) for parse in parses) == pytest.approx(1)
     assert all(parse.tree.tags == tuple(tags) for parse in parses)
-
-
-def test_a_word_without_tags_in_a_list(parser):
-    assert parser.parse(("owl", "saw"), [[], "VBD"]).tree.words == ("owl", "saw")
 
 
 def test_loose_pruning_begins_with_the_second_threshold_if_there_is_one(parser):

@@ -1,7 +1,3 @@
-"""What is in a chart: the trees of the treebank, those that satisfy constraints, and some tree for every sentence."""
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -17,8 +13,8 @@ from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, MAX_TREES, TREEBANKS, grammar_of, lexical_rules
 from tests.reference.chart import Enumeration, count_derivations, edge_keys, forest_derivations
 from tests.reference.constraints import satisfies
+from tests.strategies import constraints
 
-SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
 FEW = settings(max_examples=60, deadline=None)
 
 
@@ -26,21 +22,6 @@ def trees_of(forest, grammar, words, tags):
     return [
         derived_tree(forest, np.array(edges, np.int32), grammar, words, tags) for edges in forest_derivations(forest)
     ]
-
-
-@st.composite
-def constraints(draw, tree):
-    """Phrases of a tree as they are, with other labels or any, and phrases that need not be in any tree."""
-    found = []
-    for _ in range(draw(st.integers(1, 3))):
-        if draw(st.booleans()):
-            label, start, end = draw(st.sampled_from(list(tree.spans())))
-        else:
-            start = draw(st.integers(0, len(tree.words) - 1))
-            end, label = draw(st.integers(start + 1, len(tree.words))), draw(st.sampled_from(("NP", "S", "TOP", "QP")))
-        label = draw(st.sampled_from((label, label, None)))
-        found.append(Constraint(start, end, label, draw(st.booleans())))
-    return list(dict.fromkeys(found))
 
 
 @FEW
@@ -62,7 +43,7 @@ def test_the_trees_that_satisfy_constraints(trees, options, data):
     builder = ChartBuilder(grammar)
     everything = builder.build(tree.tags).forest
     assume(count_derivations(everything) <= MAX_TREES)
-    wanted = data.draw(constraints(tree))
+    wanted = [*dict.fromkeys(data.draw(constraints(tree.spans(), len(tree.words))))]
     chart = builder.build(tree.tags, wanted, relax=False)
     possible = trees_of(everything, grammar, tree.words, tree.tags)
     kept = [constraint for constraint in wanted if constraint not in chart.unmet]
@@ -92,7 +73,7 @@ def test_every_sentence_has_a_tree(trees, options, data):
 def test_relaxed_charts_satisfy_what_they_can(trees, options, data):
     grammar = grammar_of(trees, options)
     tree = data.draw(st.sampled_from(trees))
-    wanted = data.draw(constraints(tree))
+    wanted = [*dict.fromkeys(data.draw(constraints(tree.spans(), len(tree.words))))]
     chart = ChartBuilder(grammar).build(tree.tags, wanted)
     assert chart.source != "flat"
     _, edges = viterbi(chart.forest, np.zeros(chart.forest.n_edges))
@@ -133,22 +114,23 @@ def test_several_tags_and_none(sample_grammar):
 
 
 @FEW
-@given(TREEBANKS, st.data())
-def test_a_mask_leaves_out_what_it_excludes(trees, data):
-    grammar = grammar_of(trees)
+@given(TREEBANKS, MARKOVIZATIONS, st.data())
+def test_a_forest_has_each_derivation_once_that_its_mask_allows(trees, options, data):
+    grammar = grammar_of(trees, options)
     tree = data.draw(st.sampled_from(trees))
     words = lexical_rules(grammar, tree.tags)
     n_spans = len(words) * (len(words) + 1) // 2
-    bits = data.draw(st.integers(0, 1000))
-    mask = (np.random.default_rng(bits).random((n_spans, len(grammar.states))) < 0.9).astype(np.uint8)
+    bits, share = data.draw(st.integers(0, 1000)), data.draw(st.sampled_from((0.9, 1.0)))
+    mask = (np.random.default_rng(bits).random((n_spans, len(grammar.states))) < share).astype(np.uint8)
     everything = Enumeration(grammar, words).all()
     assume(len(everything) <= MAX_TREES)
 
     def is_allowed(derivation):
         return all(state < 0 or mask[span_number(start, end), state] for _, state, start, _, end in derivation)
 
-    forest = ForestBuilder(RuleTables(grammar)).build(words, None, mask)
+    forest = ForestBuilder(RuleTables(grammar)).build(words, None, None if share == 1 else mask)
     keys = edge_keys(forest)
+    assert len(set(keys)) == len(keys)
     found = [tuple(keys[edge] for edge in edges) for edges in forest_derivations(forest)]
     assert sorted(found) == sorted(filter(is_allowed, everything))
 

@@ -1,5 +1,3 @@
-"""The gradient of a conditional random field is the derivative of its objective; its learner follows it."""
-
 import numpy as np
 import pytest
 
@@ -54,17 +52,11 @@ def test_the_setting_softmax_margin_adds_the_loss_of_phrases(features, examples,
     assert plain.model().to_bytes() != learner.model().to_bytes()
 
 
-def test_a_plain_step_follows_the_gradient(features, examples):
-    learner = CrfLearner(features, len(examples), PLAIN)
-    learner.learn(examples[0])
-    _, gradient = CrfObjective(bound(features, examples[:1]))(np.zeros(features.n_weights))
-    np.testing.assert_allclose(learner.weights.values, -0.1 * gradient, atol=1e-6)
-
-
-def test_a_batch_takes_its_gradients_at_the_same_weights(features, examples):
-    learner = CrfLearner(features, len(examples), CrfSettings(step=0.1, damping=0, batch_size=4))
-    assert [learner.learn(example) for example in examples] == [0, 0, 0, 1]
-    _, gradient = CrfObjective(bound(features, examples))(np.zeros(features.n_weights))
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_step_follows_the_gradients_of_a_batch_at_the_same_weights(features, examples, n):
+    learner = CrfLearner(features, len(examples), CrfSettings(step=0.1, damping=0, batch_size=n))
+    assert [learner.learn(example) for example in examples[:n]] == [0] * (n - 1) + [1]
+    _, gradient = CrfObjective(bound(features, examples[:n]))(np.zeros(features.n_weights))
     np.testing.assert_allclose(learner.weights.values, -0.1 * gradient, atol=1e-6)
 
 

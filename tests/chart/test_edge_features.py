@@ -1,5 +1,3 @@
-"""Templates are data that can be checked; features are what the definition says, and gradients are derivatives."""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,5 +1,3 @@
-"""Grammars: what is read off trees, the relaxed one, and storage."""
-
 import json
 
 import numpy as np
@@ -74,19 +72,6 @@ def test_what_rules_make():
 def test_a_phrase_and_a_tag_with_the_same_label():
     tree = Tree.from_string("(TOP (X (X a) (X (X b) (NN c))))")
     assert [str(rule) for rule in grammar_of([tree]).rules[:2]] == ["X -> =X =NN", "X -> =X X"]
-
-
-def test_a_root_that_branches():
-    tree = Tree.from_string("(TOP (NP (NN owl)) (. .))")
-    grammar = grammar_of([tree])
-    assert [str(rule) for rule in grammar.rules] == [
-        "TOP -> NP =.",
-        "NP -> =NN",
-        "=. -> a word",
-        "=NN -> a word",
-        "TOP -> TOP",
-    ]
-    assert [grammar.rule_labels[k] for k in (0, 4)] == [(grammar.labels.index("TOP"),), ()]
 
 
 def test_trees_without_the_root_are_refused():

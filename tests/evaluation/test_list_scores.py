@@ -1,5 +1,3 @@
-"""What is counted in n-best lists: brackets, the oracle's choice, and how reliable probabilities are."""
-
 import time
 
 import pytest

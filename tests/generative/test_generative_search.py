@@ -1,5 +1,3 @@
-"""The compiled generative model and its search against the slow twin, and sums over all that may come."""
-
 import itertools
 from math import exp, isfinite, log, nan
 

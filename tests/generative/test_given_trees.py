@@ -1,5 +1,3 @@
-"""Scores of given trees, and constraints on brackets, under the generative model."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

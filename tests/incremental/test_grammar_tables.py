@@ -25,20 +25,23 @@ HELD_OUT = list(
 )
 
 
-def test_chain_rows():
+def test_the_table_as_data_and_as_text():
     # Untransformed, long chains: S-NP-NP-NN, S-NP-NN and S-VP-VB. Held out unseen: S-S-VP-VB, CC alone, VP-VB.
     # Transformed: S-NP-NN twice, NP/NP-PP-IN and S-VP-VB. Held out unseen: S/S-CC and VP-VB.
-    assert grammar_table(TRAIN, HELD_OUT).rows == (
+    table = grammar_table(TRAIN, HELD_OUT)
+    assert table.rows == (
         ChainRow("none", "gold", 3, 0, held_out_types=3, unseen=3 / 6, unseen_pruned=5 / 6),
         ChainRow("left corner", "gold", 3, 1, held_out_types=2, unseen=2 / 6, unseen_pruned=4 / 6),
     )
-
-
-def test_coverage():
-    assert grammar_table(TRAIN, HELD_OUT).coverage == (
+    assert table.coverage == (
         Coverage(1, derived=2 / 3, missing_chain=1 / 3, missing_triple=1 / 3),
         Coverage(2, derived=1 / 3, missing_chain=2 / 3, missing_triple=1 / 3),
     )
+    assert (table.n_sentences, table.n_words, table.held_out_sentences, table.held_out_words) == (3, 7, 3, 6)
+    assert (table.n_nonterminals, table.n_tags, table.n_chains) == (6, 4, 5)
+    assert table.format().splitlines()[-1].split()[-3:] == ["33.3%", "66.7%", "33.3%"]
+    data = json.loads(json.dumps(table.to_dict()))
+    assert (data["rows"][1]["unseen"], data["coverage"][0]["derived"]) == (2 / 6, 2 / 3)
 
 
 def test_cut_offs():
@@ -48,59 +51,25 @@ def test_cut_offs():
     assert grammar_table(TRAIN, HELD_OUT, triple_min_count=2).n_triples < table.n_triples
 
 
-def test_sizes():
-    table = grammar_table(TRAIN, HELD_OUT)
-    assert (table.n_sentences, table.n_words, table.held_out_sentences, table.held_out_words) == (3, 7, 3, 6)
-    assert (table.n_nonterminals, table.n_tags, table.n_chains) == (6, 4, 5)
-
-
-def test_the_root_may_count():
+def test_the_root_may_count_and_held_out_trees_may_be_missing():
     fragments = list(parse_bracketed("(TOP (NP (NN Rain))) (TOP (UH Oh))"))
     assert [row.n_types for row in grammar_table(fragments).rows] == [0, 0]
     table = grammar_table(fragments, with_top=True)
     assert [row.n_types for row in table.rows] == [1, 1]  # TOP-NP-NN; TOP-UH is short
     assert "root counted" in table.format()
+    assert (table.coverage, table.rows[1]) == ((), ChainRow("left corner", "gold", 1, 0))
 
 
 def test_given_tags_stand_beside_gold_ones():
     train_tags = [["NN", "IN", "NN", "VBD"], ["NN", "VBD"], ["NN"]]
     table = grammar_table(TRAIN, HELD_OUT, train_tags=train_tags)
-    assert [(row.transform, row.tags, row.n_types) for row in table.rows] == [
-        ("none", "gold", 3),
-        ("none", "given", 3),
-        ("left corner", "gold", 3),
-        ("left corner", "given", 3),
-    ]
+    names = [("none", "gold"), ("none", "given"), ("left corner", "gold"), ("left corner", "given")]
+    assert [(row.transform, row.tags) for row in table.rows] == names
     assert table.rows[0] == grammar_table(TRAIN, HELD_OUT).rows[0]
     assert table.n_tags == 3
     assert table.coverage[0].derived == 1 / 3  # the tag VB is gone
-
-
-def test_given_tags_must_fit():
     with pytest.raises(ValueError, match="2 tags for the 1 words of 'Look'"):
-        grammar_table(TRAIN, train_tags=[["NN", "IN", "NN", "VBD"], ["NN", "VBD"], ["VB", "VB"]])
-
-
-def test_without_held_out_trees():
-    table = grammar_table(TRAIN)
-    assert table.coverage == ()
-    assert table.rows[1] == ChainRow("left corner", "gold", 3, 1)
-    assert "-" in table.format()
-
-
-def test_format_has_aligned_columns():
-    lines = grammar_table(TRAIN, HELD_OUT).format().splitlines()
-    assert lines[0].split() == ["training", "3", "sentences", "7", "words"]
-    for title, n_rows in (("transform", 2), ("chains kept", 2)):
-        start = next(k for k, line in enumerate(lines) if line.startswith(title))
-        assert len({len(line) for line in lines[start : start + 1 + n_rows]}) == 1
-    assert lines[-1].split()[-3:] == ["33.3%", "66.7%", "33.3%"]
-
-
-def test_to_dict_is_json():
-    data = json.loads(json.dumps(grammar_table(TRAIN, HELD_OUT).to_dict()))
-    assert data["rows"][1]["unseen"] == 2 / 6
-    assert data["coverage"][0]["derived"] == 2 / 3
+        grammar_table(TRAIN, train_tags=[*train_tags[:2], ["VB", "VB"]])
 
 
 @pytest.mark.treebanks

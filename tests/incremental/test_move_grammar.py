@@ -18,7 +18,7 @@ from spacy_incparse.incremental.grammar import (
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.left_corner_moves import build_tree
-from tests.strategies import deep_tree, normalised_trees
+from tests.strategies import normalised_trees
 
 
 def trees(text):
@@ -165,9 +165,3 @@ def test_moves_build_the_tree_again(plain):
     moves = derivation(tree)
     assert len(moves) == len(tree.words)
     assert build_tree(moves, tree.words, tree.tags) == tree
-
-
-def test_depth_5000():
-    tree = transform(deep_tree(5000))
-    assert Grammar.from_trees([tree]).missing(tree) == (False, False)
-    assert build_tree(derivation(tree), tree.words, tree.tags) == tree

@@ -1,5 +1,3 @@
-"""Moves in compiled memory: as a sequence, as the tree that they build, and found in trees."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +6,7 @@ from spacy_incparse.incremental.grammar import Move, derivation, encode_moves, r
 from spacy_incparse.incremental.moves import LeftCornerMoves
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.transforms.left_corner import restore, transform
-from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import Learners, learner_of
 from tests.reference.left_corner_moves import Symbols, build_tree, left_corner_moves
@@ -54,7 +52,9 @@ def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
     assert tree.arrays == expected.arrays
 
 
-def check(tree):
+@settings(deadline=None)
+@given(normalised_trees(phrases=("NP", "VP")))
+def test_the_moves_are_those_of_the_transformed_tree(tree):
     """Compiled moves of the left-corner form against plain Python and the readable way."""
     labels = sorted({*tree.arrays.labels, *transform(tree).arrays.labels})
     numbers = {label: 2 + k for k, label in enumerate(labels)}
@@ -62,17 +62,6 @@ def check(tree):
     expected = [move.n_closings for move in moves], [[numbers[label] for label in move.chain] for move in moves]
     assert left_corner_moves(tree.arrays, Symbols.of(labels, 2)) == expected
     assert LeftCornerMoves(labels, 2).of(tree.arrays) == (tree.tags, *expected)
-
-
-@settings(deadline=None)
-@given(normalised_trees(phrases=("NP", "VP")))
-def test_the_moves_are_those_of_the_transformed_tree(tree):
-    check(tree)
-
-
-def test_trees_of_a_treebank():
-    for tree in read_treebank("assets/sample-dev.mrg"):
-        check(tree)
 
 
 @pytest.mark.parametrize("labels", [["TOP", "NP", "PP"], ["TOP", "NP", "NP/NP"]])

@@ -1,33 +1,10 @@
-import re
 from functools import lru_cache
-from pathlib import Path
 
 import pytest
 
-import spacy_incparse.incremental
-from spacy_incparse.linear.templates import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.linear.templates import FIELDS
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.engine import Learners
-
-
-def spelled(name):
-    """The name as the compiled module spells it, where it is no identifier."""
-    return "N_CHILDREN" if name == "N" else name.replace("-", "_")
-
-
-def compiled_order(last):
-    """The names of the enum in left_context.pxd that ends in `last`."""
-    source = (Path(spacy_incparse.incremental.__file__).parent / "left_context.pxd").read_text()
-    (body,) = re.findall(rf"cdef enum:\n((?:    .*\n)*?)    {last}\n", source)
-    return re.split(r"[,\s]+", body.strip())
-
-
-@pytest.mark.parametrize(
-    ("fields", "last"), [(STRUCTURE_FIELDS, "N_STRUCTURE_FIELDS"), (POSITION_FIELDS, "N_POSITION_FIELDS")]
-)
-def test_the_compiled_order_is_the_declared_one(fields, last):
-    assert compiled_order(last) == [spelled(field.name) for field in fields]
-
 
 # Commas and conjunctions, so that the fields about them have values; each word twice, so that all are known.
 TEXT = (

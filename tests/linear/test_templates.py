@@ -53,13 +53,11 @@ def test_table_2_of_the_paper():
 
 @pytest.mark.parametrize(("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)])
 def test_a_template_looks_as_far_as_its_farthest_field(text, reach):
-    assert look_ahead(resolve({"node": (text,)})) == reach
-    assert look_ahead(resolve({"node": ("L10", text)})) == reach
+    assert look_ahead(resolve({"node": (text,)})) == look_ahead(resolve({"node": ("L10", text)})) == reach
 
 
 def test_look_ahead_of_closings_and_of_the_named_sets():
     """All but closings score an outcome that the next word decides."""
-    assert look_ahead([Template("node", ("L10",))]) == 0
     assert look_ahead([Template("close", ("L10",))]) == -1
     assert look_ahead([Template("close", ("L10", "W1"))]) == 1
     assert look_ahead(resolve("paper")) == 0

@@ -6,9 +6,8 @@ import pytest
 from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.weights import AveragedWeights, Weights
 from spacy_incparse.treebanks.reader import parse_bracketed
-from tests.reference.engine import Learners, random_weights
+from tests.reference.engine import learner_of, random_weights, teach
 from tests.reference.integer_arrays import packed
-from tests.reference.perceptron import quantised
 
 N_COLUMNS = 7
 
@@ -68,26 +67,6 @@ TREES = list(
 )
 
 
-def trained(n_epochs, **settings):
-    learners = Learners(TREES, features="paper", beam_size=2, **settings)
-    for _ in range(n_epochs):
-        for tree in TREES:
-            learners.fast_learn(tree)
-            learners.slow_learn(tree)
-    return learners
-
-
-@pytest.mark.parametrize("n_epochs", [0, 1, 5])
-def test_lazy_averages_are_the_mean_of_all_weight_vectors(n_epochs):
-    learners = trained(n_epochs)
-    assert learners.weights.n_steps == 1 + n_epochs * len(TREES)
-    averaged = learners.weights.averaged()
-    expected, scale = quantised(learners.slow_perceptron.averages())
-    assert (values(averaged), averaged.scale) == (expected, scale)
-    assert (averaged.bits, averaged.n_columns) == (learners.weights.bits, learners.weights.n_columns)
-    assert any(expected) == (n_epochs > 0)
-
-
 def state(raw, sums, n_steps):
     """A training state, as a little-endian machine writes it."""
     data = n_steps.to_bytes(8, "little")
@@ -118,13 +97,16 @@ def test_averages_are_rounded_to_a_scale_that_fits(raw, sums, n_steps, averages,
 
 @pytest.mark.parametrize("step_decay", [0, 0.5])
 def test_state_and_back(step_decay):
-    learners = trained(2, step_decay=step_decay)
-    again = AveragedWeights(learners.weights.bits, learners.weights.n_columns, step_decay)
-    again.load_state(learners.weights.state_to_bytes())
-    assert again.n_steps == learners.weights.n_steps
-    assert values(again) == values(learners.weights)
-    assert again.averaged().to_bytes() == learners.weights.averaged().to_bytes()
-    assert again.state_to_bytes() == learners.weights.state_to_bytes()
+    learner = learner_of(TREES, features="paper", train_beam_size=2, step_decay=step_decay)
+    teach(learner, TREES, 2)
+    weights = learner.models[0].weights
+    again = AveragedWeights(weights.bits, weights.n_columns, step_decay)
+    again.load_state(weights.state_to_bytes())
+    assert again.n_steps == weights.n_steps == 1 + 2 * len(TREES)
+    assert any(values(weights))
+    assert values(again) == values(weights)
+    assert again.averaged().to_bytes() == weights.averaged().to_bytes()
+    assert again.state_to_bytes() == weights.state_to_bytes()
 
 
 @pytest.mark.parametrize(

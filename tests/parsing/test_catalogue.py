@@ -1,5 +1,3 @@
-"""Kinds of parsers: those of the package, and one that a test adds without another line changed."""
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A combination: its trees and lists, constraints, confidences and storage; each member learns as if alone."""
-
 import pickle
 from pathlib import Path
 

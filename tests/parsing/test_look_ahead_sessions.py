@@ -1,5 +1,3 @@
-"""Sentences word by word with features that look ahead: late answers, and none from words that are not there."""
-
 import re
 from math import inf, nan
 

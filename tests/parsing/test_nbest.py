@@ -1,5 +1,3 @@
-"""N-best analyses and their probabilities; the choice of a tree by score, expected F, or recombined from phrases."""
-
 import pickle
 import warnings
 from math import exp, isclose

@@ -1,5 +1,3 @@
-"""The tree of the best expected F, and the one of the highest expected gain, against all trees that there are."""
-
 from itertools import combinations
 from math import exp, fsum, log
 

@@ -1,5 +1,3 @@
-"""The compiled matcher against matching by definition, on random trees and patterns."""
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""What patterns find in trees that were written for it: operators, names, labels, words, heads, and odd trees."""
-
 import pickle
 import signal
 import threading

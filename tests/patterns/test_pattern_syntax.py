@@ -1,5 +1,3 @@
-"""Reading of patterns: what they mean, and where mistakes are."""
-
 import pickle
 
 import pytest

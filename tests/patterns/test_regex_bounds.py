@@ -1,5 +1,3 @@
-"""Regular expressions in patterns: they find what `re` finds, and none of them hangs."""
-
 import pickle
 import re
 

@@ -12,6 +12,7 @@ from spacy_incparse.generative.model import Vocabulary
 from spacy_incparse.incremental.beam import Beam, Perceptron
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import Grammar, derivation, root_symbol
+from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.integer_arrays import pack
 from spacy_incparse.linear.templates import CLUSTERS, FIELDS, NAMED_SETS, combine
@@ -93,6 +94,14 @@ def random_weights(n_columns, seed, largest, bits=BITS):
     weights = Weights(bits, n_columns).load_bytes(pack(drawn.astype(np.int16)))
     assert weights[0] == values[0]
     return weights, values
+
+
+def random_parser(trees, seed, largest=20, **settings):
+    """A parser with random weights."""
+    learner = learner_of(trees, **settings)
+    moves = learner.model.moves(learner.config.outcome_filter_min_count)
+    weights, _ = random_weights(moves.n_columns, seed, largest)
+    return PerceptronParser(learner.model.trained(), weights, learner.config)
 
 
 class Engines:

@@ -1,5 +1,3 @@
-"""A parser's labels replace those of a tree where it is sure, and the rules have the last word."""
-
 from dataclasses import replace
 
 import pytest

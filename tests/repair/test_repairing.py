@@ -1,5 +1,3 @@
-"""Edits keep words and all other nodes; rules apply until nothing is left to do, and the record is complete."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

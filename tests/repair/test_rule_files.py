@@ -1,5 +1,3 @@
-"""The rules of the package do what they say; mistakes in rules are reported with their place."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""What is counted in a treebank, and which differences between two treebanks come first."""
-
 import math
 from dataclasses import astuple
 

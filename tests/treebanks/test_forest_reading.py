@@ -1,5 +1,3 @@
-"""The fast scanner and the compiled normalization, against the slow ways to do the same."""
-
 import gzip
 
 import pytest

@@ -1,5 +1,3 @@
-"""Words that have no POS nodes: refused, with advice, or read on request."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""Trees built from left to right, from the spans of phrases, and projected onto other words."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

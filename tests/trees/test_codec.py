@@ -1,5 +1,3 @@
-"""How trees are stored: as strings, by compiled routines with twins."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""Trees as strings of brackets, dicts and LaTeX, and back."""
-
 import json
 import re
 

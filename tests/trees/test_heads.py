@@ -1,5 +1,3 @@
-"""Head rules, and the heads of trees."""
-
 import json
 import pickle
 import re

@@ -1,5 +1,3 @@
-"""The parts of labels; those that no tree of this kind has are answered with a warning, once."""
-
 import warnings
 
 import pytest

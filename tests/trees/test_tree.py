@@ -1,5 +1,3 @@
-"""Trees: their nodes, walks, edits, and what people write who come from other libraries."""
-
 import copy
 import pickle
 from xml.etree import ElementTree
