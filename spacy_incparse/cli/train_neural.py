@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from spacy_incparse.neural.training import Finished
 
 
+_BASE_WIDTH = 768  # of an encoder of base size
+
+
 @dataclass(frozen=True)
 class NeuralRecipe:
     """All settings of the training of a neural parser, used by the command as a `Recipe`.
@@ -198,13 +201,20 @@ def neural_config(
 def _set_encoder(config: Config, folder: str) -> None:
     from spacy_incparse.neural.encoder import encoder_sizes
 
-    sizes = encoder_sizes(folder)
+    sizes, pieces = encoder_sizes(folder)
     config["paths"]["encoder"] = folder
     model = config["components"]["transformer"]["model"]
+    if "type_vocab_size" not in sizes:  # an MPNet
+        del model["type_vocab_size"]
     model.update(sizes)
+    model["piece_encoder"]["pieces"]["@architectures"] = pieces
     window = min(model["with_spans"]["window"], sizes["model_max_length"])
     model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
-    config["components"]["incparse_neural"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+    parser = config["components"]["incparse_neural"]
+    parser["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+    if sizes["hidden_width"] >= _BASE_WIDTH:
+        config["training"]["optimizer"]["learn_rate"]["initial_rate"] = 8e-5
+        parser["learn_rate_scale"] = 25.0  # so that the layers above learn as fast as on a small encoder
 
 
 def _check_weights(config: Config, path: Path) -> None:

@@ -14,25 +14,31 @@ from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc, Token
+from spacy.util import SimpleFrozenDict
 from thinc.api import Model, Ragged, get_array_module
 
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.settings import MOST, check_number, check_range
 
 _ACTIVATIONS = ("relu", "gelu", "gelu_new")  # of spacy-curated-transformers
-_SIZES = (
-    "hidden_size",
-    "intermediate_size",
-    "num_attention_heads",
-    "num_hidden_layers",
-    "type_vocab_size",
-    "vocab_size",
-)
+_TYPES = {  # the layers of an encoder's type, and its pieces
+    "bert": ("spacy-curated-transformers.BertTransformer.v1", "spacy-curated-transformers.BertWordpieceEncoder.v1"),
+    "roberta": ("spacy-curated-transformers.RobertaTransformer.v1", "spacy-curated-transformers.ByteBpeEncoder.v1"),
+    "mpnet": ("spacy_incparse.MPNetTransformer.v1", "spacy-curated-transformers.BertWordpieceEncoder.v1"),
+}
+_SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
+_TYPED = {"bert": "type_vocab_size", "roberta": "type_vocab_size", "mpnet": "relative_attention_num_buckets"}
 _SHARES = ("attention_probs_dropout_prob", "hidden_dropout_prob", "layer_norm_eps")
-_RENAMED = {"hidden_size": "hidden_width", "intermediate_size": "intermediate_width", "pad_token_id": "padding_idx"}
+_RENAMED = {
+    "hidden_size": "hidden_width",
+    "intermediate_size": "intermediate_width",
+    "pad_token_id": "padding_idx",
+    "relative_attention_num_buckets": "n_buckets",
+}
 _SPECIAL = {"unk_piece": "unk_token", "bos_piece": "cls_token", "eos_piece": "sep_token"}  # there and in files
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NUMBERS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32}
+_NO_SETTINGS = SimpleFrozenDict()
 Loader = Callable[..., Any]
 """A callback that initializes a thinc model: it takes the model and samples, and returns the model."""
 
@@ -40,17 +46,57 @@ Loader = Callable[..., Any]
 def create_encoder_loader(path: str | Path | None) -> Loader:
     """Return a callback that loads an encoder's weights, for `@model_loaders = "spacy_incparse.EncoderFolder.v1"`.
 
-    path: the folder of the encoder.
+    path: the folder of the encoder: a BERT, a RoBERTa, or an MPNet (`spacy_incparse.MPNetTransformer.v1`, which has the
+        settings of a RoBERTa, and `n_buckets`, the number of biases by distance).
     """
     return partial(_load_weights, encoder_folder(path))
 
 
 def create_wordpiece_loader(path: str | Path | None) -> Loader:
-    """Return a callback that loads the pieces of a BERT, for `@model_loaders = "spacy_incparse.WordpieceFolder.v1"`.
+    """Return a callback that loads an encoder's pieces, for `@model_loaders = "spacy_incparse.WordpieceFolder.v1"`.
 
     path: the folder of the encoder.
     """
     return partial(_load_pieces, encoder_folder(path))
+
+
+def create_mpnet(
+    *, vocab_size: int, with_spans: Callable[..., Model], piece_encoder: Model,
+    attention_probs_dropout_prob: float = 0.1, hidden_act: str = "gelu", hidden_dropout_prob: float = 0.1,
+    hidden_width: int = 768, intermediate_width: int = 3072, layer_norm_eps: float = 1e-5,
+    max_position_embeddings: int = 514, model_max_length: int = 512, num_attention_heads: int = 12,
+    num_hidden_layers: int = 12, padding_idx: int = 1, type_vocab_size: int = 1, n_buckets: int = 32,
+    torchscript: bool = False, mixed_precision: bool = False, grad_scaler_config: Mapping[str, Any] = _NO_SETTINGS,
+    wrapped_listener: Model | None = None,
+) -> Model:  # fmt: skip
+    """Return an MPNet, for `@architectures = "spacy_incparse.MPNetTransformer.v1"`.
+
+    The settings are those of `spacy-curated-transformers.RobertaTransformer.v1`, and n_buckets, the number of biases by
+    distance (`relative_attention_num_buckets` in config.json).
+    """
+    from curated_transformers.models.roberta import RobertaConfig
+    from spacy_curated_transformers.models.architectures import (
+        _pytorch_encoder,
+        build_transformer_or_listener_wrapper_v1,
+    )
+
+    from spacy_incparse.neural.mpnet import MPNetEncoder
+
+    config = RobertaConfig(
+        embedding_width=hidden_width, hidden_width=hidden_width, intermediate_width=intermediate_width,
+        num_attention_heads=num_attention_heads, num_hidden_layers=num_hidden_layers,
+        attention_probs_dropout_prob=attention_probs_dropout_prob, hidden_dropout_prob=hidden_dropout_prob,
+        hidden_act=hidden_act, vocab_size=vocab_size, type_vocab_size=type_vocab_size,
+        max_position_embeddings=max_position_embeddings, model_max_length=model_max_length,
+        layer_norm_eps=layer_norm_eps, padding_idx=padding_idx,
+    )  # fmt: skip
+    transformer = _pytorch_encoder(
+        MPNetEncoder(config, n_buckets), hidden_width=hidden_width, mixed_precision=mixed_precision,
+        grad_scaler_config=dict(grad_scaler_config),
+    )  # fmt: skip
+    return build_transformer_or_listener_wrapper_v1(
+        with_spans=with_spans, piece_encoder=piece_encoder, transformer=transformer, wrapped_listener=wrapped_listener
+    )
 
 
 def _load_weights(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc's names
@@ -59,8 +105,11 @@ def _load_weights(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any
 
 
 def _load_pieces(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc's names
-    from curated_tokenizers import WordPieceProcessor
+    from curated_tokenizers import ByteBPEProcessor, WordPieceProcessor
 
+    if "byte_bpe_processor" in model.attrs:
+        model.attrs["byte_bpe_processor"] = ByteBPEProcessor(*_byte_pairs(folder, model.attrs))
+        return model
     settings = _piece_settings(folder)
     # A special token is published as a string, or as an object with its content.
     tokens = {name: settings.get(key, model.attrs[name]) for name, key in _SPECIAL.items()}
@@ -86,23 +135,28 @@ def encoder_folder(path: str | Path | None) -> Path:
     return folder
 
 
-def encoder_sizes(path: str | Path) -> dict[str, Any]:
-    """Return the settings of a BERT-like encoder for `spacy-curated-transformers.BertTransformer.v1`.
+def encoder_sizes(path: str | Path) -> tuple[dict[str, Any], str]:
+    """Return the settings of an encoder's layers, with their architecture, and the architecture of its pieces.
 
-    Raises ModelError for encoders of other types.
+    Raises ModelError for encoders of other types than BERT, RoBERTa and MPNet.
     """
     folder = encoder_folder(path)
     config = _json(folder / "config.json")
-    if config.get("model_type") != "bert":
+    kind = config.get("model_type")
+    if kind not in _TYPES:
         raise ModelError(
-            f"{folder}: the encoder's type is {config.get('model_type')!r}; 'bert' is read from a folder. For others, "
+            f"{folder}: the encoder's type is {kind!r}; {', '.join(_TYPES)} are read from a folder. For others, "
             f"change configs/neural_transformer.cfg as the documentation of spacy-curated-transformers shows"
         )
+    layers, pieces = _TYPES[kind]
+    sizes = (*_SIZES, _TYPED[kind])
     try:
-        for name in _SIZES:
+        for name in sizes:
             check_number(name, config[name], 1, MOST)
         check_number("pad_token_id", config["pad_token_id"], 0, config["vocab_size"] - 1)
-        check_number("max_position_embeddings", config["max_position_embeddings"], 3, MOST)  # a piece and two markers
+        n_before = 0 if kind == "bert" else config["pad_token_id"] + 1  # places before that of the first piece
+        least = n_before + 3  # a piece and two markers
+        check_number("max_position_embeddings", config["max_position_embeddings"], least, MOST)
         for name in _SHARES:
             check_range(name, config[name], 0, 1)
         if config["hidden_act"] not in _ACTIVATIONS:
@@ -114,9 +168,10 @@ def encoder_sizes(path: str | Path) -> dict[str, Any]:
         raise ModelError(f"{folder / 'config.json'}: the setting {error} is missing") from None
     except ConfigError as error:
         raise ModelError(f"{folder / 'config.json'}: {error}") from None
-    names = (*_SIZES, "pad_token_id", "max_position_embeddings", *_SHARES, "hidden_act")
-    sizes = {_RENAMED.get(name, name): config[name] for name in names}
-    return sizes | {"model_max_length": config["max_position_embeddings"]}
+    names = (*sizes, "pad_token_id", "max_position_embeddings", *_SHARES, "hidden_act")
+    settings = {_RENAMED.get(name, name): config[name] for name in names}
+    length = config["max_position_embeddings"] - n_before
+    return settings | {"@architectures": layers, "model_max_length": length}, pieces
 
 
 def read_safetensors(path: Path) -> dict[str, np.ndarray]:
@@ -164,8 +219,15 @@ def set_weights(encoder: Any, path: Path, weights: dict[str, Any]) -> None:
     """Set the weights of an encoder to those in a file. Raises ModelError if they do not fit."""
     from curated_transformers.models.hf_util import convert_pretrained_model_for_encoder
 
+    biases = "relative_attention_bias.weight"  # of an MPNet
     try:
+        if is_mpnet := hasattr(encoder.curated_encoder, biases.partition(".")[0]):
+            from spacy_incparse.neural.mpnet import as_roberta
+
+            weights = as_roberta(weights)
         converted = convert_pretrained_model_for_encoder(encoder, weights)
+        if is_mpnet:
+            converted[f"curated_encoder.{biases}"] = weights[f"encoder.{biases}"]
     except (KeyError, RuntimeError) as error:  # an array is missing, or those to be joined have different shapes
         raise ModelError(f"{path}: these are not the weights of such an encoder: {error!r}") from None
     found, needed = (
@@ -214,6 +276,31 @@ def _numbered_pieces(folder: Path) -> tuple[Path, list[tuple[int, str]]]:
     if path.is_file():
         return path, list(enumerate(_text(path).rstrip("\n").split("\n")))
     raise ModelError(f"{folder}: there are no pieces: neither tokenizer.json nor vocab.txt")
+
+
+def _byte_pairs(folder: Path, special: Mapping[str, Any]) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Return the pieces of a RoBERTa tokenizer with their numbers, and the pairs that are merged, in their order.
+
+    special: attributes with the names of pieces that have to be there. Raises ModelError for damaged files.
+    """
+    path = folder / "tokenizer.json"
+    try:
+        if path.is_file():
+            model = _json(path)["model"]
+            pieces, merges = model["vocab"], model["merges"]
+        else:
+            path = folder / "vocab.json"
+            if not path.is_file():
+                raise ModelError(f"{folder}: there are no pieces: neither tokenizer.json nor vocab.json and merges.txt")
+            pieces, path = _json(path), folder / "merges.txt"
+            merges = [line for line in _text(path).split("\n") if line and not line.startswith("#version")]
+        pairs = [(first, second) for first, second in (m.split(" ") if isinstance(m, str) else m for m in merges)]
+        missing = [special[name] for name in _SPECIAL if special[name] not in pieces]
+        if missing:
+            raise ValueError(f"there is no piece {missing[0]!r}")
+        return {piece: int(number) for piece, number in pieces.items()}, pairs
+    except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
+        raise ModelError(f"{path}: these are not the pieces of a RoBERTa model: {error!r}") from None
 
 
 def _piece_settings(folder: Path) -> dict[str, Any]:
@@ -354,7 +441,7 @@ def _parted(joined: Pieces, sentences: Sequence[Pieces]) -> list[Pieces]:
 
 def create_sorted_spans(
     stride: int = 96, window: int = 128, batch_size: int = 384, least_fill: float = 0.8,
-    freeze_embeddings: bool = False, bfloat16: bool = False,
+    freeze_embeddings: bool = False, frozen_layers: int = 0, bfloat16: bool = False,
 ) -> Callable[..., Model]:  # fmt: skip
     """Return what cuts Docs into spans, for `@architectures = "spacy_incparse.WithSortedSpans.v1"`.
 
@@ -363,11 +450,13 @@ def create_sorted_spans(
     least_fill: the least length of these, as a part of the longest one's: the rest is padding. A GPU may be faster with
         larger groups, that is, with a lower value.
     freeze_embeddings: whether the vectors of pieces and places stay as they are in training, which is faster.
+    frozen_layers: how many layers, from the first, stay as they are, which is faster and takes less memory.
     bfloat16: whether a processor that has instructions for it (AVX-512 BF16 or AMX) computes products of matrices in
         bfloat16, which is faster; the weights stay in single precision. Without effect elsewhere.
     """
     check_number("batch_size", batch_size, 1, MOST)
     check_range("least_fill", least_fill, 0, 1)
+    check_number("frozen_layers", frozen_layers, 0, MOST)
 
     def with_spans(transformer: Model, **dimensions: Any) -> Model:
         from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
@@ -377,6 +466,9 @@ def create_sorted_spans(
                 shim._mixed_precision = shim._grad_scaler._enabled = False
         if freeze_embeddings:
             _freeze_embeddings(transformer)
+        for shim in transformer.shims if frozen_layers else ():
+            for layer in shim._model.curated_encoder.layers[:frozen_layers]:
+                layer.requires_grad_(False)
         grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
         return join_sentences(with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST))
 

@@ -32,7 +32,7 @@ from tests.small_pipeline import ASSETS
 
 
 def test_sizes_are_read_from_the_folder(encoder_folder):
-    sizes = encoder_sizes(encoder_folder)
+    sizes, _ = encoder_sizes(encoder_folder)
     assert (sizes["hidden_width"], sizes["num_hidden_layers"], sizes["model_max_length"]) == (16, 2, 64)
 
 
