@@ -23,12 +23,13 @@ from spacy_incparse.treebanks.bracket_scanner import (
 )
 from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.trees.brackets import (
+    Layout,
     MalformedError,
     Places,
     TreeParser,
-    blamed,
+    label_at,
     located,
-    next_line_start,
+    next_line_bracket,
     skip_blank,
 )
 from spacy_incparse.trees.forest import Forest, Symbols
@@ -75,7 +76,8 @@ def read_trees(
     """Yield the trees of bracket files as published, with raw words; a wrapper without a label has label "".
 
     paths: a file, a folder, a glob, or several of them; see `treebank_files`.
-    skip_bad: a log of malformed trees, which are then skipped; reading continues at the next tree that begins a line.
+    skip_bad: a log of malformed trees, which are then skipped; reading goes on where their brackets close, or where
+        another tree seems to begin.
     tags: whether the brackets have parts of speech. If not, each word gets a POS node X.
 
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
@@ -113,16 +115,17 @@ def _checked_trees(
         elif skip_bad is None:
             raise place.error(what)
         else:
-            skip_bad.add(place.error(what), is_tree=True)
+            skip_bad.add(place.error(what), text[place.position : place.end], is_tree=True)
 
 
 # A line may hold several trees, and a tree may span many lines, with or without a wrapper around each tree.
 class Place(NamedTuple):
-    """The position where a tree begins."""
+    """Where a tree begins and ends."""
 
     path: Path | str
     places: Places
     position: int
+    end: int
 
     def error(self, what: str) -> TreebankError:
         """Return an error about the tree."""
@@ -152,34 +155,61 @@ def trees_of_file(
 
 
 def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: bool) -> Iterator[tuple[Tree, Place]]:
-    """Yield the trees in a bracketed text, each with its place."""
+    """Yield the trees in a bracketed text, each with its place.
+
+    With `skip_bad`, a tree waits until it is clear that it is no part of one before it with a bracket too many.
+    """
     refuse_other_formats(text, path)
     places, position, is_checked = Places(text), skip_blank(text, 0), False
-    parser = TreeParser(text, tags=tags)
-    # A tree that begins before this place must end before the next line that begins with '('. A malformed tree was
-    # already read up to here; without this limit, each of many unclosed trees would be read to the same place.
+    parser, layout = TreeParser(text, tags=tags), Layout(text)
+    # A tree that begins before this place must end before another seems to begin. A malformed tree was already read up
+    # to here; without this limit, each of many unclosed trees would be read to the same place.
     tried = 0
-    has_flat_lines = False  # whether lines inside trees begin with '('
+    head, waiting = 0, list[tuple[Tree, Place]]()  # where a tree begins of which those waiting may be parts
+    passed = 0  # if that tree is malformed, the end of what is skipped of it
     while position < len(text):
-        behind = next_line_start(text, position) if position < tried else len(text)
+        is_tree = text[position] == "("
         try:
-            arrays, after = parser.read(position, behind)
+            arrays, after = parser.read(position, layout.end(position) if is_tree and position < tried else len(text))
         except MalformedError as bad:
             tried = max(tried, bad.end)
-            if not has_flat_lines:
-                bad = blamed(bad, parser, text, position)
+            after = layout.end(position) if is_tree else next_line_bracket(text, position)
+            if is_tree and after <= bad.end:
+                try:
+                    parser.read(position, after)
+                except MalformedError as unclosed:
+                    bad = unclosed
             error = located(bad, places, path)
             if skip_bad is None:
                 raise error from None
-            skip_bad.add(error, is_tree=text[position] == "(")
-            position = next_line_start(text, bad.position)
+            labels = {label_at(text, begin) for begin in (head, *(place.position for _, place in waiting))}
+            is_part = text[position] == ")" and (len(labels) > 1 or "(" in text[position:after])
+            if is_tree:
+                yield from waiting
+                skip_bad.add(error, text[position:after], is_tree=True)
+                head, waiting, passed = position, [], after
+            elif passed and (is_part or not waiting) and (is_part or layout.may_be_part(position, head)):
+                skip_bad.pass_over(text[passed:after])
+                waiting, passed = [], after
+            elif is_part and waiting:
+                skip_bad.add(error, text[head:after], is_tree=True)
+                waiting, passed = [], after
+            else:
+                skip_bad.add(error, text[position:after])
+            position = skip_blank(text, after)
             continue
         if not is_checked:
             refuse_discontinuous(arrays.words, text[after:].partition("\n")[0], path)
             is_checked = len(arrays.words) > 1
-        has_flat_lines = has_flat_lines or text.find("\n(", position, after) >= 0
-        yield Tree(arrays), Place(path, places, position)
+        if not ((waiting or passed) and layout.may_be_part(position, head)):
+            layout.learn(position, after)
+            yield from waiting
+            head, waiting, passed = position, [], 0
+        waiting.append((Tree(arrays), Place(path, places, position, after)))
+        if skip_bad is None:
+            yield waiting.pop()
         position = skip_blank(text, after)
+    yield from waiting
 
 
 def read_forests(
@@ -336,22 +366,36 @@ def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | s
         raise TreebankError(path, 1, 1, f"this file has discontinuous brackets (words by index), which {_ADVICE}")
 
 
+_SKIPPED_WORD = re.compile(r"\(\s*[^\s()]*|([^\s()]+)")  # a bracket with its label, or a word
+
+
 @dataclass
 class SkipLog:
     """The malformed places that a reader skipped, in the order of the files."""
 
     entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and message
     n_trees: int = 0  # skipped trees; the other entries are text outside trees, or files without trees
+    n_lines: int = 0  # on which skipped text is
+    n_words: int = 0
 
-    def add(self, error: TreebankError, *, is_tree: bool = False) -> None:
-        """Add a skipped place; `is_tree` says whether a tree was skipped there."""
+    def add(self, error: TreebankError, text: str = "", *, is_tree: bool = False) -> None:
+        """Add a skipped place and the text that is skipped there; `is_tree` says whether it is a tree."""
         self.entries.append(error)
         self.n_trees += is_tree
+        self.n_lines += bool(text)
+        self.pass_over(text)
+
+    def pass_over(self, text: str) -> None:
+        """Add text that follows what was skipped last."""
+        self.n_lines += text.rstrip().count("\n")
+        self.n_words += sum(map(bool, _SKIPPED_WORD.findall(text)))
 
     def update(self, other: SkipLog) -> None:
         """Add the places of another log behind these."""
         self.entries += other.entries
         self.n_trees += other.n_trees
+        self.n_lines += other.n_lines
+        self.n_words += other.n_words
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -361,7 +405,8 @@ class SkipLog:
 
     def __str__(self) -> str:
         count = f"{len(self)} malformed tree{'' if len(self) == 1 else 's'} skipped"
-        return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries)])
+        size = [f"passed over: {self.n_lines:,} lines with {self.n_words:,} words"] if self.entries else []
+        return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries), *size])
 
 
 Step = Callable[[Tree], "Tree | None"]

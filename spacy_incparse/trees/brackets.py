@@ -6,7 +6,8 @@ Labels are interpreted later, when the tree is normalized. The code that reads f
 from __future__ import annotations
 
 import re
-from bisect import bisect
+from array import array
+from bisect import bisect, bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -28,8 +29,9 @@ _PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|
 _POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; no group matches "(" without a label
 _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
 _BLANKS = re.compile(rf"{_S}+")
-_NEXT_BRACKET = re.compile(r"[()]")
-_TREE_AT_LINE_START = re.compile(r"^\(", re.MULTILINE)
+_BRACKET = re.compile(r"[()]")
+_LINE_BRACKET = re.compile(r"^[ \t]*\(", re.MULTILINE)
+_LABEL = re.compile(rf"\({_S}*([^ \t\r\n\f\v()]*)")
 
 
 def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) -> TreeArrays:
@@ -142,25 +144,93 @@ class TreeParser:
         builder.leaf(label, penn_to_raw(word, label))
 
 
-def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> MalformedError:
-    """Return the error to report for a tree, given its position and the error met while reading it.
+class Layout:
+    """How the trees of a text lie in it, which tells where a malformed one ends."""
 
-    If the error comes after a later line that begins with '(', the tree was not closed before that line: the missing
-    bracket is reported instead of the error met.
+    def __init__(self, text: str):
+        self._text = text
+        self._has_flat_lines: bool | None = None  # whether lines inside trees begin where trees do; None: unknown yet
+        self._labels = set[str]()  # of roots
+
+    def learn(self, begin: int, end: int) -> None:
+        """Learn from a tree without mistakes."""
+        self._labels.add(label_at(self._text, begin))
+        if not self._has_flat_lines:
+            self._has_flat_lines = _next_tree(self._text, begin, end) is not None
+
+    def end(self, begin: int) -> int:
+        """Return where the malformed tree that begins here ends.
+
+        It ends where its brackets close, but before another tree that seems to begin inside it: then some are missing.
+        """
+        text, closed = self._text, self._ends[bisect_left(self._brackets, begin)]
+        is_wrapped = label_at(text, begin) in WRAPPERS and self._labels <= {label_at(text, begin)}
+        following = _next_tree(text, begin, closed or len(text), same_label=is_wrapped or bool(self._has_flat_lines))
+        if following is None and not closed and not self._has_flat_lines:
+            following = _next_tree(text, begin, len(text))
+        if following is None:
+            return closed or len(text)
+        is_other = label_at(text, begin) != label_at(text, following)
+        return closed if closed and (is_other if self._has_flat_lines is None else self._has_flat_lines) else following
+
+    def may_be_part(self, begin: int, head: int) -> bool:
+        """Return whether a tree may be a part of one before it, which has a bracket too many."""
+        indent, label = _indent(self._text, begin), label_at(self._text, head)
+        if indent is None or indent > (_indent(self._text, head) or 0):
+            return True
+        return label in WRAPPERS and self._labels <= {label} and label != label_at(self._text, begin)
+
+    @cached_property
+    def _brackets(self) -> Sequence[int]:
+        return array("q", [bracket.start() for bracket in _BRACKET.finditer(self._text)])
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        """For each bracket the place behind the one that closes it, or 0."""
+        ends, opened = array("q", bytes(8 * len(self._brackets))), list[int]()
+        for number, place in enumerate(self._brackets):
+            if self._text[place] == "(":
+                opened.append(number)
+            elif opened:
+                ends[opened.pop()] = place + 1
+        return ends
+
+
+def _next_tree(text: str, begin: int, end: int, *, same_label: bool = False) -> int | None:
+    """Return where another tree, perhaps only one of the same label, seems to begin in the text of one.
+
+    It opens a line and is not indented more; the label of a wrapper, such as TOP, may be indented if the tree has it.
     """
-    following = next_line_start(text, begin)
-    if following > bad.position:
-        return bad
-    try:
-        parser.read(begin, following)
-    except MalformedError as unclosed:
-        return unclosed
-    return bad
+    if text.find("\n", begin, end) < 0:
+        return None
+    line = text.rfind("\n", 0, begin) + 1
+    indent = _indent(text, line + len(text[line:begin]) - len(text[line:begin].lstrip())) or 0
+    label = label_at(text, begin)
+    for opening in _LINE_BRACKET.finditer(text, begin + 1, end):
+        place = opening.end() - 1
+        is_same = label_at(text, place) == label
+        if (is_same and label in WRAPPERS) or (place - opening.start() <= indent and (is_same or not same_label)):
+            return place
+    return None
+
+
+def _indent(text: str, begin: int) -> int | None:
+    """Return the number of blanks before a place that opens a line; None if it opens none."""
+    line = begin
+    while line and text[line - 1] in " \t":
+        line -= 1
+    return begin - line if not line or text[line - 1] == "\n" else None
+
+
+def label_at(text: str, begin: int) -> str:
+    """Return the label behind the bracket at a place."""
+    found = _LABEL.match(text, begin)
+    return found[1] if found else ""
 
 
 def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) -> MalformedError:
     word, position = piece.group(_WORD), piece.start()
-    following = _NEXT_BRACKET.search(text, piece.end())
+    following = _BRACKET.search(text, piece.end())
     if not path:
         return MalformedError(position, f"the word {word!r} outside a tree; expected '('")
     if is_empty and not following:
@@ -171,8 +241,7 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
 
 def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError:
     what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
-    following = next_line_start(text, begin)
-    next_tree = following if following < len(text) else None
+    next_tree = _next_tree(text, begin, len(text))
     if next_tree is None:
         what += f"; expected {'them' if n_missing > 1 else 'it'} before the text ends"
     return MalformedError(begin, what, end=end, next_tree=next_tree)
@@ -183,10 +252,10 @@ def skip_blank(text: str, position: int) -> int:
     return _BETWEEN_TREES.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
-def next_line_start(text: str, position: int) -> int:
-    """Return the start of the next line that begins with '(', or the end of the text if there is no such line."""
-    match = _TREE_AT_LINE_START.search(text, position + 1)
-    return match.start() if match else len(text)
+def next_line_bracket(text: str, position: int) -> int:
+    """Return the first bracket after a position that opens a line, or the end of the text if there is none."""
+    found = _LINE_BRACKET.search(text, position + 1)
+    return found.end() - 1 if found else len(text)
 
 
 def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -> str:

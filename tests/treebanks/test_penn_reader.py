@@ -93,6 +93,54 @@ def test_bad_trees_are_skipped_and_named():
     assert str(skipped).startswith("3 malformed trees skipped:\n  x.mrg:2:8: the node (NP) is empty")
 
 
+IN_LEVELS = """\
+(TOP
+  (S
+    (NP (NN {}))
+    (VP
+      (VBZ falls)
+      (ADVP (RB there))))
+  (. .))"""
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda text: re.sub(r"\n *", " ", text),
+        lambda text: re.sub(r"^|\n *", " ", text),
+        lambda text: text,
+        lambda text: re.sub("^", "    ", text, flags=re.MULTILINE),
+        lambda text: re.sub("\n *", "\n", text),
+    ],
+    ids=["a line each", "indented lines", "levels", "indented levels", "lines without indent"],
+)
+@pytest.mark.parametrize("root", ["TOP", "", "S"])
+@pytest.mark.parametrize(
+    ("right", "wrong", "n_words"),
+    [
+        ("(NN Ice)", "", 3),
+        ("(NN Ice)", "(NN Ice) Ice", 5),
+        ("(NN Ice))", "(NN Ice)", 4),
+        ("(NN Ice))", "(NN Ice)))", 4),
+        ("(NP (NN Ice))", "NP (NN Ice))", 5),
+        ("(VBZ falls)", "(VBZ )", 3),
+        ("(RB there)))", "(RB there)", 4),
+    ],
+)
+def test_skipping_a_tree_loses_no_other_and_takes_no_part_for_one(layout, root, right, wrong, n_words):
+    text = IN_LEVELS.replace("TOP", root)
+    if root == "S" and layout(text).count("\n(S") == 1:
+        pytest.skip("nobody can tell these clauses from sentences")
+    good = [next(parse_bracketed(text.format(word))) for word in ("Rain", "Hail", "Snow")]
+    texts, bad = [layout(text.format(word)) for word in ("Rain", "Hail", "Snow")], text.format("Ice")
+    bad = layout(bad.replace(right, wrong))
+    for place in range(4):
+        skipped = SkipLog()
+        found = list(parse_bracketed("\n".join([*texts[:place], bad, *texts[place:]]), skip_bad=skipped))
+        assert found == good
+        assert (skipped.n_trees, skipped.n_lines, skipped.n_words) == (1, bad.count("\n") + 1, n_words)
+
+
 def test_unclosed_trees_do_not_swallow_the_next():
     skipped = SkipLog()
     bad = "(S (NP (NN Rain))"
