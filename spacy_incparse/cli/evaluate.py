@@ -21,7 +21,7 @@ from spacy_incparse.evaluation.nbest import Oracle, OracleReport
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
-from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees
+from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees, read_parses
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def score_command(
 
     The files are compared tree by tree, without normalization, and must have the same words. Without --as-evalb, every
     sentence counts: the gold tags decide what is punctuation on both sides. --skip-bad leaves a sentence out whose tree
-    is malformed in any of the files.
+    is malformed in any of the files. A line (()) of a parser's trees is a parse that failed, which costs recall.
 
     \b
     Examples:
@@ -312,18 +312,25 @@ def score_command(
     options.keep_inputs(output, gold, parsed, parsed2, prm)
     names = [path for path in (gold, parsed, parsed2) if path is not None]
     logs = [SkipLog() if skip_bad else None for _ in names]
-    numbered = [
-        dict(read_numbered_trees(path, skip_bad=log, tags=not no_tags)) for path, log in zip(names, logs, strict=True)
+    gold_trees: dict[int, Any] = dict(read_numbered_trees(gold, skip_bad=logs[0], tags=not no_tags))
+    n_sentences = len(gold_trees) + (logs[0].n_trees if logs[0] else 0)
+    others = zip(names[1:], logs[1:], strict=True)
+    parses: list[dict[int, Any]] = [
+        read_parses(path, n_sentences, skip_bad=log, tags=not no_tags) for path, log in others
     ]
     bad: set[int] = set()
-    for found, log in zip(numbered, logs, strict=True):
+    for found, log in zip([gold_trees, *parses], logs, strict=True):
         if log is not None:
             bad |= set(range(1, len(found) + log.n_trees + 1)) - found.keys()
             echo(str(log), err=True)
-    trees = [[tree for number, tree in found.items() if number not in bad] for found in numbered]
+    kept = [number for number in gold_trees if number not in bad]
+    parsed_trees = [[tree for number, tree in found.items() if number not in bad] for found in parses]
     params = COLLINS if prm is None else read_params(prm)
     try:
-        report = report_scores(*trees, params=params, as_evalb=as_evalb, n_bootstrap=bootstrap)
+        report = report_scores(
+            [gold_trees[number] for number in kept], *parsed_trees,
+            params=params, as_evalb=as_evalb, numbers=kept, n_bootstrap=bootstrap,
+        )  # fmt: skip
     except IncparseError as error:
         raise IncparseError(f"{', '.join(names)}: {error}") from None
     echo(report.format())

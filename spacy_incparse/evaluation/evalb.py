@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import accumulate, starmap, zip_longest
+from itertools import accumulate, count, starmap, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,32 +39,42 @@ from spacy_incparse.trees.tree import Tree
 
 
 def score_trees(
-    gold: Iterable[Tree], parsed: Iterable[Tree], *, params: EvalbParams = COLLINS, as_evalb: bool = False
+    gold: Iterable[Tree],
+    parsed: Iterable[Tree | None],
+    *,
+    params: EvalbParams = COLLINS,
+    as_evalb: bool = False,
+    numbers: Iterable[int] | None = None,
 ) -> Scores:
-    """Compare two lists of trees, sentence by sentence, without normalizing them.
+    """Compare two lists of trees, sentence by sentence, without normalizing them; None is a parse that failed.
 
     By default the gold tags first replace the parsed ones, so that both sides delete the same punctuation and every
     sentence counts; the tagging accuracy is computed before that. Traces (tags in both DELETE_LABEL and
     DELETE_LABEL_FOR_LENGTH) may be on one side only, and a root without a label, ROOT, VROOT or S1 counts as TOP.
     With `as_evalb` the result is the same as the program's: each side deletes by its own tags, sentences that then
-    differ in length or words are errors and left out, and root labels get no special treatment.
+    differ in length or words are errors and left out, as are failed parses, and root labels get no special treatment.
 
-    Sentences with no words after deletion are skipped in both modes. Raises IncparseError if the numbers of trees
-    differ; by default also if the words differ; with `as_evalb` if there are more errors than MAX_ERROR allows.
+    Sentences with no words after deletion are skipped in both modes. numbers: of the sentences, if they are not counted
+    from 1. Raises IncparseError if the numbers of trees differ; by default also if the words differ; with `as_evalb` if
+    there are more errors than MAX_ERROR allows.
     """
     rules = Rules(params)
     prepare = _prepare_as_evalb if as_evalb else _prepare
     sentences: list[SentenceScore] = []
     labels = LabelCounts()
-    n_errors = 0
-    for number, (gold_tree, parsed_tree) in enumerate(_pairs(gold, parsed), start=1):
-        score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
+    n_errors, failed = 0, list[int]()
+    for (gold_tree, parsed_tree), number in zip(_pairs(gold, parsed), numbers or count(1), strict=False):
+        if parsed_tree is None:
+            score = _score_failed(gold_tree, rules, labels, as_evalb)
+            failed.append(number)
+        else:
+            score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
         n_errors += score.status == ERROR
         if params.max_error is not None and n_errors > params.max_error + 1:
             limit = f"stopped at sentence {number}: {n_errors} sentences differ from the gold ones in length or words"
             raise IncparseError(f"{limit}, and MAX_ERROR is {params.max_error}; raise it in the parameter file")
         sentences.append(score)
-    return Scores.of(sentences, labels, params)
+    return Scores.of(sentences, labels, params, failed)
 
 
 _Prepare = Callable[[Tree, Tree, Rules, int], tuple[DeletedSide, DeletedSide, int]]
@@ -88,6 +98,16 @@ def _score_sentence(
         n_crossing = sum(starmap(crossing_test(gold_brackets), suspects))
     counts = len(matches), len(gold_brackets), len(parsed_brackets), n_crossing, len(gold.words), n_correct_tags
     return SentenceScore(length, VALID, *counts)
+
+
+def _score_failed(gold_tree: Tree, rules: Rules, labels: LabelCounts, as_evalb: bool) -> SentenceScore:
+    """Return the counts of a sentence without a parse: its brackets cost recall, but the program skips it."""
+    gold, length = delete_words(gold_tree, gold_tree.tags, rules.deleted_tags), rules.length(gold_tree.tags)
+    if as_evalb or not gold.words:
+        return SentenceScore(length, SKIPPED)
+    brackets = counted_brackets(without_wrapper(gold.brackets), rules)
+    labels.add(brackets, [], [])
+    return SentenceScore(length, VALID, n_gold=len(brackets), n_words=len(gold.words))
 
 
 def _prepare_as_evalb(
@@ -136,18 +156,14 @@ def _align(gold_tags: tuple[str, ...], parsed_tags: tuple[str, ...], rules: Rule
 _ADVICE = "both must be trees over the same words (EVALB's own mode, as_evalb or --as-evalb, leaves such sentences out)"
 
 
-def _pairs(gold: Iterable[Tree], parsed: Iterable[Tree]) -> Iterator[tuple[Tree, Tree]]:
-    n_gold = n_parsed = 0
-    for gold_tree, parsed_tree in zip_longest(gold, parsed):
-        n_gold += gold_tree is not None
-        n_parsed += parsed_tree is not None
-        if n_gold == n_parsed:
-            yield gold_tree, parsed_tree
-    if n_gold != n_parsed:
+def _pairs(gold: Iterable[Tree], parsed: Iterable[Tree | None]) -> Iterable[tuple[Tree, Tree | None]]:
+    gold, parsed = list(gold), list(parsed)
+    if len(gold) != len(parsed):
         raise IncparseError(
-            f"{n_gold} gold trees but {n_parsed} parsed trees: there must be one parsed tree for each gold tree, "
-            "in the same order"
+            f"{len(gold)} gold trees but {len(parsed)} parsed trees: there must be one parsed tree for each gold tree, "
+            "in the same order; a parse that failed is a line (()), and a blank line is no gold tree"
         )
+    return zip(gold, parsed, strict=True)
 
 
 @dataclass(frozen=True)
@@ -234,11 +250,12 @@ class ScoreReport:
 
 def report_scores(
     gold: Iterable[Tree],
-    parsed: Iterable[Tree],
-    parsed2: Iterable[Tree] | None = None,
+    parsed: Iterable[Tree | None],
+    parsed2: Iterable[Tree | None] | None = None,
     *,
     params: EvalbParams = COLLINS,
     as_evalb: bool = False,
+    numbers: Sequence[int] | None = None,
     n_bootstrap: int = 0,
     seed: int = 0,
 ) -> ScoreReport:
@@ -249,10 +266,10 @@ def report_scores(
     if n_bootstrap and parsed2 is None:
         raise IncparseError("the bootstrap compares two parsers: give a second file of parsed trees")
     gold = list(gold)
-    first = score_trees(gold, parsed, params=params, as_evalb=as_evalb)
+    first = score_trees(gold, parsed, params=params, as_evalb=as_evalb, numbers=numbers)
     if parsed2 is None:
         return ScoreReport(first, as_evalb=as_evalb)
-    second = score_trees(gold, parsed2, params=params, as_evalb=as_evalb)
+    second = score_trees(gold, parsed2, params=params, as_evalb=as_evalb, numbers=numbers)
     comparison = compare(first, second, n=n_bootstrap, seed=seed) if n_bootstrap else None
     return ScoreReport(first, second, comparison, as_evalb)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -219,32 +219,38 @@ class Scores:
     per_label: dict[str, LabelScore]
     by_length: dict[str, Summary]
     params: EvalbParams
+    failed: tuple[int, ...] = ()  # the numbers of the sentences without a parse
 
     @classmethod
-    def of(cls, sentences: list[SentenceScore], labels: LabelCounts, params: EvalbParams) -> Scores:
+    def of(
+        cls, sentences: list[SentenceScore], labels: LabelCounts, params: EvalbParams, failed: Sequence[int] = ()
+    ) -> Scores:
         """Return the scores summed over the sentences."""
         short = Summary.of(sentence for sentence in sentences if sentence.length <= params.cutoff_len)
         bins: dict[int, list[SentenceScore]] = {}
         for sentence in sentences:
             bins.setdefault(min(6, (max(sentence.length, 1) - 1) // 10), []).append(sentence)
         by_length = {"61+" if b == 6 else f"{10 * b + 1}-{10 * b + 10}": Summary.of(bins[b]) for b in sorted(bins)}
-        return cls(Summary.of(sentences), short, sentences, labels.table(), by_length, params)
+        return cls(Summary.of(sentences), short, sentences, labels.table(), by_length, params, tuple(failed))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary of all sentences, `up_to_40`, `per_label` and `by_length` as a JSON-serializable dict."""
+        """Return the summary of all sentences and the fields but `params` as a JSON-serializable dict."""
         return {
             **self.all.to_dict(),
+            "failed_parses": list(self.failed),
             "up_to_40": self.up_to_40.to_dict(),
             "per_label": {label: score.to_dict() for label, score in self.per_label.items()},
             "by_length": {bin_name: summary.to_dict() for bin_name, summary in self.by_length.items()},
         }
 
     def format(self) -> str:
-        """Return EVALB's summary, then tables by label and by sentence length, as text without a trailing newline.
+        """Return EVALB's summary, failed parses, and tables by label and sentence length, without a trailing newline.
 
         A dash stands for a recall without gold brackets, and for a precision without parsed ones.
         """
         lines = [_format_summary(self), ""]
+        if self.failed:
+            lines[1:] = [f"Failed parses: {len(self.failed)}, of the sentences {', '.join(map(str, self.failed))}", ""]
         lines.append(f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}")
         for label, score in self.per_label.items():
             recall = f"{100 * score.recall:7.2f}" if score.n_gold else f"{'-':>7}"

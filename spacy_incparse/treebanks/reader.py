@@ -83,12 +83,14 @@ def read_trees(
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
     """
     for path in treebank_files(paths):
-        text = read_text(path)
-        forest = scanned(text, path, Symbols()) if tags else None
-        if forest is not None:
-            yield from map(forest.tree, range(len(forest)))
-        else:
-            yield from (tree for tree, _ in trees_of_file(text, path, skip_bad=skip_bad, tags=tags))
+        yield from _trees_of_text(read_text(path), path, skip_bad, tags)
+
+
+def _trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool) -> Iterator[Tree]:
+    forest = scanned(text, path, Symbols()) if tags else None
+    if forest is not None:
+        return map(forest.tree, range(len(forest)))
+    return (tree for tree, _ in trees_of_file(text, path, skip_bad=skip_bad, tags=tags))
 
 
 def read_numbered_trees(
@@ -99,6 +101,35 @@ def read_numbered_trees(
     n_before = log.n_trees
     for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad, tags=tags), start=1):
         yield number + log.n_trees - n_before, tree
+
+
+_NO_TREE = r"\([ \t]*(?:TOP|ROOT|VROOT|S1)?[ \t]*"
+_FAILED = rf"^[ \t]*{_NO_TREE}(?:{_NO_TREE}\)[ \t]*)?\)[ \t]*$"
+_STAND_IN = "\ue000"  # no label of a treebank
+
+
+def read_parses(
+    path: Path | str, n_sentences: int, *, skip_bad: SkipLog | None = None, tags: bool = True
+) -> dict[int, Tree | None]:
+    """Return a parser's trees for a number of sentences, as published, by their number from 1; None if it failed.
+
+    A line `()`, `(())` or `(TOP)` is a failed parse, and so are blank lines if the trees are too few without them, and
+    just enough with them. Skipped trees are counted, but left out. Errors are as in `read_trees`.
+    """
+    texts, results = [(file, read_text(file)) for file in treebank_files(path)], []
+    for no_tree in (_FAILED, rf"{_FAILED}|^[ \t]*(?=\n)"):
+        found, log = dict[int, Tree | None](), SkipLog()
+        for file, text in texts:
+            whole = re.sub(no_tree, f"({_STAND_IN} {_STAND_IN})", text, flags=re.MULTILINE)
+            for tree in _trees_of_text(whole, file, None if skip_bad is None else log, tags):
+                found[len(found) + log.n_trees + 1] = None if tree.label == _STAND_IN else tree
+        results.append((found, log))
+        if len(found) + log.n_trees >= n_sentences:
+            break
+    found, log = results[-1 if len(found) + log.n_trees == n_sentences else 0]
+    if skip_bad is not None:
+        skip_bad.update(log)
+    return found
 
 
 def _checked_trees(

@@ -39,6 +39,23 @@ def test_parameter_file(run, files, write, refused):
     )
 
 
+@pytest.mark.parametrize("line", ["()", " (()) ", "(TOP)", "( (S1 ) )", ""])
+def test_lines_without_a_tree_are_failed_parses(run, refused, write, files, line):
+    """Of the parser: the n-th line stays that of sentence n. The gold file has to have a tree."""
+    rain, snow = GOLD.splitlines(keepends=True)
+    gold, parsed = write("gold.mrg", snow + rain + snow + rain), write("parsed.mrg", f"{line}\n{PARSED}{line}\n")
+    result = run("score", gold, parsed, "--output", gold.with_name("scores.json"))
+    assert json.loads(gold.with_name("scores.json").read_text())["failed_parses"] == [1, 4]
+    assert "Failed parses: 2, of the sentences 1, 4\n" in result.stdout
+    assert run("score", gold, parsed, "--as-evalb").stdout.splitlines()[3] == (
+        "   1    2    2    0.00   0.00     0      0    0      0      0     0     0.00"
+    )
+    message = refused("score", parsed, gold)
+    assert (f"{parsed}: 2 gold trees but 4" if not line else "the node") in message.replace(f", {gold}", "")
+    between = write("spread.mrg", PARSED.replace("\n", "\n\n"))  # blank lines between as many trees mean nothing
+    assert "Failed" not in run("score", files[0], between).stdout
+
+
 def test_same_output_as_the_program(run, evalb_files):
     result = run("score", evalb_files / "gold.mrg", evalb_files / "parsed.mrg", "--as-evalb")
     assert result.exit_code == 0

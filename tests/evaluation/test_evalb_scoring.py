@@ -219,6 +219,19 @@ def test_numbers_of_trees_must_agree(n_gold, n_parsed):
         score_trees(iter([tree] * n_gold), iter([tree] * n_parsed))
 
 
+def test_a_failed_parse_costs_recall_and_is_skipped_by_the_program():
+    """As a sentence of which a parser has no word: the program has status 2 where no word is left, see `OUTPUT`."""
+    gold, none = trees(GOLD)[:3], [None, trees(PARSED)[1], None]
+    scores = score_trees(gold, none, numbers=[4, 7, 9])
+    assert (scores.failed, scores.all.n_valid, scores.all.n_skipped) == ((4, 9), 2, 1)
+    assert scores.per_sentence[0] == (5, 0, 0, 4, 0, 0, 4, 0)
+    assert (scores.all.brackets, scores.all.tag_accuracy) == ((7, 11, 7), 5 / 9)
+    assert (scores.to_dict()["failed_parses"], scores.per_label["PRT"].n_gold) == ([4, 9], 1)
+    assert "Failed parses: 2, of the sentences 4, 9" in scores.format()
+    program = format_evalb(score_trees(gold, none, as_evalb=True)).splitlines()
+    assert program[3].replace("   1    5", "   3    2") == program[5] == OUTPUT.splitlines()[5]
+
+
 def test_words_must_agree():
     gold, fine = tree_of("(NP (NN a) (NN b))"), tree_of("(X (NN a) (NN b))")
     with pytest.raises(IncparseError, match="sentence 2: 2 words in the gold tree, 1 in the parsed one"):
