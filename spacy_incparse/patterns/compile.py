@@ -21,8 +21,10 @@ from spacy_incparse.patterns.syntax import (
     Step,
     has_names,
     has_references,
+    names_root,
     parts_of,
 )
+from spacy_incparse.trees.labels import ROOT_NAMES, TOP_NODE
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Program:
     has_references: bool
     uses_heads: bool
     required: int  # a tree has no match if one of these bits is in none of its masks
+    roots: tuple[int, ...]  # bits that fit the root whatever its label, and that do not; of these, those of `_ROOT_`
 
 
 def compile_program(alternatives: tuple[Node, ...]) -> Program:
@@ -66,6 +69,13 @@ def compile_program(alternatives: tuple[Node, ...]) -> Program:
         has_references=any(map(has_references, alternatives)),
         uses_heads=any(map(_asks_for_heads, alternatives)),
         required=required,
+        roots=tuple(
+            sum(
+                1 << bit for bit, test in enumerate(sets.tests) if test.is_negated == clears and names_root(test, names)
+            )
+            for names in (ROOT_NAMES, (TOP_NODE,))
+            for clears in (False, True)
+        ),
     )
 
 

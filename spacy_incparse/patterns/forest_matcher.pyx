@@ -7,12 +7,15 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.labels import ROOT, WRAPPERS
 
 from spacy_incparse.trees.forest cimport Forest, NodesC, Symbols, pack
 
 # A tree to be matched: see trees/forest.pxd. heads[k] is the head child of node k; NULL if no relation needs it.
+# n_above: 1 if node 0 is not one of the tree's, but a root added above its top node.
 cdef struct TreeC:
     int32_t n
+    int32_t n_above
     const int32_t* symbols
     const int32_t* sizes
     const int32_t* parents
@@ -236,6 +239,7 @@ cdef class Tables:
     cdef dict captured                              # captured string -> number
     cdef int n_searches                             # searches in progress: until they end, nothing may grow
     cdef vector[int32_t] categories                 # the same as in the symbols
+    cdef vector[uint8_t] are_wrappers               # whether a label, by its number, is one of a root
     cdef vector[uint64_t] label_masks, word_masks   # which descriptions fit a label or a word, by its number
     cdef vector[vector[int32_t]] label_captures, word_captures   # [capture][number] -> captured string, or -1
     cdef unordered_map[uint64_t, int32_t] ranks     # (parent, child) -> 2 * rank, + 1 if the rightmost wins
@@ -254,6 +258,7 @@ cdef class Tables:
         """Add the labels and words that are new since the last call."""
         # While Python code runs, another thread may do the same: the first one fills the tables.
         cdef size_t n_known
+        self.symbols.label(ROOT)   # for roots added above trees
         while self.label_masks.size() < <size_t>len(self.symbols.labels):
             n_known = self.label_masks.size()
             labels = self.symbols.labels[n_known:]
@@ -261,6 +266,8 @@ cdef class Tables:
             captures = [self._captured(labels, False, *capture) for capture in self.captures]
             if n_known == self.label_masks.size():
                 _append(masks, captures, &self.label_masks, &self.label_captures)
+                for label in labels:
+                    self.are_wrappers.push_back(label in WRAPPERS)
                 self.categories = self.symbols.categories
         while self.word_masks.size() < <size_t>len(self.symbols.words):
             n_known = self.word_masks.size()
@@ -536,6 +543,9 @@ cdef bint _capture(MachineC* machine, const TreeC* tree, int32_t place, int32_t 
 cdef struct WorkC:
     const uint64_t* label_masks
     const uint64_t* word_masks
+    const uint8_t* are_wrappers
+    int32_t root_label         # its symbol
+    vector[int32_t] above      # symbols, sizes, parents and heads of a tree with a root added above it
     SetsC sets
     MachineC machine
     vector[int32_t] nodes      # the matches in a tree
@@ -557,6 +567,7 @@ cdef class Matcher:
     cdef vector[InstructionC] sets, code
     cdef int32_t result, n_names, n_registers, n_slots, n_variables
     cdef uint64_t required     # bits that a tree's masks must have for any match
+    cdef uint64_t[4] roots     # bits to set and to clear at the root; and at the top node below a root that was added
     cdef bint has_references, raw_labels
     cdef Tables own            # for trees outside forests
     cdef Tables last           # for the symbols of the last forest
@@ -567,9 +578,15 @@ cdef class Matcher:
         self.heads = heads if program.uses_heads else None
         self.result, self.required, self.n_names = program.result, program.required, len(program.names)
         self.has_references = program.has_references
+        self.roots = program.roots
         self.n_registers, self.n_slots, self.n_variables = program.n_registers, program.n_slots, program.n_variables
         _read_instructions(program.sets, &self.sets)
         _read_instructions(program.code, &self.code)
+
+    @property
+    def symbols(self):
+        """The labels and words of the trees outside forests that were searched until now."""
+        return Symbols() if self.own is None else self.own.symbols
 
     def count(self, Forest forest):
         """Return the number of nodes that match."""
@@ -657,6 +674,8 @@ cdef class Matcher:
         """Set pointers into the tables, which must not grow while these are used."""
         work.label_masks = tables.label_masks.data()
         work.word_masks = tables.word_masks.data()
+        work.are_wrappers = tables.are_wrappers.data()
+        work.root_label = 2 * <int32_t>tables.symbols.label_numbers[ROOT]
         work.machine.code = &self.code
         work.machine.n_registers, work.machine.n_slots = self.n_registers, self.n_slots
         work.machine.n_names, work.machine.n_bound = self.n_names, self.n_names + self.n_variables
@@ -665,14 +684,48 @@ cdef class Matcher:
         work.machine.label_captures = &tables.label_captures
         work.machine.word_captures = &tables.word_captures
 
-    cdef bint _make_sets(self, const TreeC* tree, WorkC* work) except -1 nogil:
+    cdef int32_t _find_root(self, TreeC* tree, WorkC* work) except -2 nogil:
+        """Return the root, the lowest of a tree's wrappers; add one above the top node if there is none.
+
+        Return -1 if the pattern does not name it: then nothing is added.
+        """
+        cdef int32_t root = -1, k, n = tree.n + 1
+        cdef int32_t* above
+        tree.n_above = 0
+        if not (self.roots[0] | self.roots[1]):
+            return -1
+        while (
+            tree.sizes[root + 1] > 2
+            and work.are_wrappers[tree.symbols[root + 1] >> 1]
+            and (root < 0 or tree.sizes[root + 1] == tree.sizes[root] - 1)
+        ):
+            root += 1
+        if root >= 0:
+            return root
+        work.above.resize(4 * n)
+        above = work.above.data()
+        above[0], above[n], above[2 * n], above[3 * n] = work.root_label, n, -1, 1
+        for k in range(1, n):
+            above[k], above[n + k], above[2 * n + k] = tree.symbols[k - 1], tree.sizes[k - 1], tree.parents[k - 1] + 1
+            if tree.heads != NULL:
+                above[3 * n + k] = tree.heads[k - 1] + (tree.heads[k - 1] >= 0)
+        tree.symbols, tree.sizes, tree.parents = above, above + n, above + 2 * n
+        tree.heads = above + 3 * n if tree.heads != NULL else NULL
+        tree.n, tree.n_above = n, 1
+        return 0
+
+    cdef bint _make_sets(self, TreeC* tree, WorkC* work) except -1 nogil:
         """Compute all sets in order; return False, and compute none, if the tree cannot have a match."""
-        cdef int32_t k, symbol
+        cdef int32_t k, symbol, root = self._find_root(tree, work)
         cdef uint64_t mask, together = 0
         work.sets.masks.resize(tree.n)
         for k in range(tree.n):
             symbol = tree.symbols[k]
             mask = work.word_masks[symbol >> 1] if symbol & 1 else work.label_masks[symbol >> 1]
+            if k == root:
+                mask = (mask | self.roots[0]) & ~self.roots[1]
+            elif k == tree.n_above and k:
+                mask = (mask | self.roots[2]) & ~self.roots[3]
             work.sets.masks[k] = mask
             together |= mask
         if self.required & ~together:
@@ -683,16 +736,18 @@ cdef class Matcher:
             _make_set(&self.sets[k], k, tree, &work.sets)
         return True
 
-    cdef int _count_tree(self, const TreeC* tree, WorkC* work, int64_t* n_matches) except -1 nogil:
-        """Add the number of matching nodes."""
+    cdef int _count_tree(self, TreeC* tree, WorkC* work, int64_t* n_matches) except -1 nogil:
+        """Add the number of matching nodes; a root that was added is its top node."""
         cdef int32_t k
+        cdef int64_t n = 0
         if self._make_sets(tree, work):
             for k in range(tree.n):
-                if _set_of(&work.sets, tree.n, self.result)[k]:
-                    n_matches[0] += _search(&work.machine, &work.sets, tree, k, False) if self.has_references else 1
+                if _set_of(&work.sets, tree.n, self.result)[k] and not (k == 1 and tree.n_above and n):
+                    n += _search(&work.machine, &work.sets, tree, k, False) if self.has_references else 1
+        n_matches[0] += n
         return 0
 
-    cdef int _match_tree(self, size_t number, const TreeC* tree, WorkC* work, bint every, list found) except -1:
+    cdef int _match_tree(self, size_t number, TreeC* tree, WorkC* work, bint every, list found) except -1:
         """Add the tree's matches to those found; with `every` a node occurs once for each solution."""
         cdef int32_t k, i
         cdef bint is_match
@@ -702,6 +757,8 @@ cdef class Matcher:
             return 0
         for k in range(tree.n):
             if not _set_of(&work.sets, tree.n, self.result)[k]:
+                continue
+            if k == 1 and tree.n_above and work.nodes.size() and not every:
                 continue
             is_match = self.code.empty() or _search(&work.machine, &work.sets, tree, k, False)
             while is_match:
@@ -736,15 +793,15 @@ cdef class Matcher:
         return 0
 
     cdef tuple _reported(self, const TreeC* tree, WorkC* work):
-        """Convert nodes that include words to nodes of a Tree."""
+        """Convert nodes that include words to nodes of a Tree; a root that was added becomes its top node."""
         cdef vector[int32_t] codes
-        cdef int32_t k, node, n = 0
+        cdef int32_t k, node, n = -tree.n_above
         cdef size_t match
         for k in range(tree.n):
             if tree.symbols[k] & 1:
                 codes.push_back(2 * (n - 1) + 1)
             else:
-                codes.push_back(2 * n)
+                codes.push_back(2 * max(n, 0))
                 n += 1
         nodes, named = [], []
         for match in range(work.nodes.size()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
@@ -16,9 +17,9 @@ from spacy_incparse.patterns.forest_matcher import Matcher
 from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.syntax import Atom, Description
 from spacy_incparse.settings import check_range
-from spacy_incparse.trees.forest import Forest
+from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.labels import bare_label, is_doubtful, label_problem
 from spacy_incparse.trees.tree import Tree
 
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
@@ -64,14 +65,20 @@ class Pattern:
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names
+        atoms = {atom for test in program.tests for atom in test.atoms}
+        literals = sorted(atom.text for atom in atoms if not (atom.is_regex or atom.ignores_case))
+        self.doubtful = list(filter(is_doubtful, literals))  # labels to warn about if the trees have none
         tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
 
     def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
         """Return the number of nodes that match."""
         if isinstance(trees, Forest):
+            self._check_labels(trees.symbols)
             return self._matcher.count(trees)
-        return self._matcher.count_trees([trees] if isinstance(trees, Tree) else map(_checked, trees))
+        n_found = self._matcher.count_trees([trees] if isinstance(trees, Tree) else map(_checked, trees))
+        self._check_labels(self._matcher.symbols)
+        return n_found
 
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
@@ -80,15 +87,28 @@ class Pattern:
         assign the names to nodes. A given node is treated as a root: the nodes above it are ignored.
         """
         if isinstance(trees, Forest):
+            self._check_labels(trees.symbols)
             for first in range(0, len(trees), _TREES_AT_ONCE):
                 for number, nodes, named in self._matcher.find(trees, first, first + _TREES_AT_ONCE, every):
                     yield from self._matches(trees.tree(number), number, nodes, named)
             return
         given, first = iter([trees] if isinstance(trees, Tree) else map(_checked, trees)), 0
         while group := list(islice(given, _TREES_AT_ONCE)):
-            for number, nodes, named in self._matcher.find_in_trees(group, every):
+            found = self._matcher.find_in_trees(group, every)
+            self._check_labels(self._matcher.symbols)
+            for number, nodes, named in found:
                 yield from self._matches(group[number], first + number, nodes, named)
             first += len(group)
+
+    def _check_labels(self, symbols: Symbols) -> None:
+        """Warn, once, about each label of the pattern that no tree of the kind of those seen until now has."""
+        for label in [*self.doubtful] if symbols.words else ():
+            is_present = label in symbols.label_numbers or label in symbols.word_numbers
+            problem = None if is_present else label_problem(label, symbols.labels)
+            if is_present or problem is not None:
+                self.doubtful.remove(label)
+            if problem is not None:
+                warnings.warn(f"the pattern {self.pattern!r}: {problem}", UserWarning, stacklevel=3)
 
     def _matches(self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]]) -> Iterator[Match]:
         """Convert the matcher's results in a tree to matches, without duplicates."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+
+from spacy_incparse.trees.labels import ROOT_NAMES
 
 
 class Step(IntEnum):
@@ -55,6 +57,16 @@ class Description:
     by_category: bool = False  # `@`: the label without functions, also for regular expressions
     is_leaf: bool = False  # words only
     captures: tuple[tuple[int, str], ...] = ()  # (group of the regular expression, variable)
+
+
+def names_root(test: Description, names: Collection[str] = ROOT_NAMES) -> bool:
+    """Return whether a description has a name of the root, which fits it whatever its label.
+
+    In a tree whose top node has no label of `WRAPPERS`, the root is a node above it, which is added for patterns that
+    name the root. `TOP_NODE` is also the top node itself, as in Tregex.
+    """
+    literals = [atom for atom in test.atoms if not atom.is_regex]
+    return any((atom.text.upper() if atom.ignores_case else atom.text) in names for atom in literals)
 
 
 @dataclass(frozen=True)

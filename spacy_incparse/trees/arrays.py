@@ -9,7 +9,7 @@ from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.labels import ROOT_NAMES, bare_label
 
 if TYPE_CHECKING:
     from spacy_incparse.trees.tree import Tree
@@ -202,12 +202,15 @@ def closings(arrays: TreeArrays, index: int) -> Iterator[int]:
 
 
 def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:
-    """Return the nodes that have the label, or one of several, as their whole label or category."""
+    """Return the nodes that have the label, or one of several, as their whole label or category.
+
+    Each of `ROOT_NAMES` also stands for the root.
+    """
     if label is None:
         return nodes
     wanted = {label} if isinstance(label, str) else frozenset(label)
-    labels = arrays.labels
-    return [node for node in nodes if labels[node] in wanted or bare_label(labels[node]) in wanted]
+    labels, root = arrays.labels, -1 if wanted.isdisjoint(ROOT_NAMES) else 0
+    return [node for node in nodes if labels[node] in wanted or bare_label(labels[node]) in wanted or node == root]
 
 
 def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Sequence[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"
 WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])  # root labels that treebanks put around a tree
+TOP_NODE = "_ROOT_"  # the name of the top node in Tregex
+ROOT_NAMES = WRAPPERS | {TOP_NODE}  # each of them finds the root, whatever its label
 UNKNOWN_TAG = "X"  # the tag of words without tags
 
 _BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
@@ -135,28 +137,55 @@ def is_penn_tag(label: str) -> bool:
 
 _PHRASES = frozenset([*PHRASES, *ROOTS, ""])
 _PARTS = re.compile(r"[^-=|+/<>@]+")  # of labels that transforms make, such as S+VP or NP|<JJ-NN>
+_IN_CAPITALS = re.compile(r"[A-Z][A-Z0-9]+(?:[-=|+][A-Z0-9]+)*")
 _warned: set[str] = set()  # once for each label in a process
 
 
 def warn_of_unknown_labels(
     arrays: TreeArrays, labels: str | Collection[str], *, phrases_only: bool, stacklevel: int
 ) -> None:
-    """Warn about labels that no tree of this kind has, and suggest similar ones; call it if no node was found.
-
-    Labels of Penn-style trees may just be absent from this tree. If the tree has other labels, its treebank's labels
-    are unknown, and no warning is issued.
-    """
-    present: frozenset[str] | None = None
+    """Warn about labels that no tree of this kind has, once each; see `label_problem`."""
     for label in [labels] if isinstance(labels, str) else labels:
-        if label in _warned or _is_plausible(label, phrases_only):
-            continue
-        if present is None:
+        if label not in _warned and (function_tags(label) or not _is_plausible(label, phrases_only)):
             nodes = zip(arrays.labels, arrays.sizes, strict=True)
-            present = frozenset(bare_label(known) for known, size in nodes if size > 1 or not phrases_only)
-        if label in present or not all(_is_plausible(known, phrases_only) for known in present):
-            continue
-        _warned.add(label)
-        warnings.warn(_message(label, present, phrases_only), UserWarning, stacklevel=stacklevel + 1)
+            present = {known for known, size in nodes if size > 1 or not phrases_only}
+            problem = label_problem(label, present, phrases_only)
+            if problem is not None:
+                _warned.add(label)
+                warnings.warn(problem, UserWarning, stacklevel=stacklevel + 1)
+
+
+def label_problem(
+    label: str, present: Collection[str], phrases_only: bool = False, *, are_all: bool = False
+) -> str | None:
+    """Return why trees with the labels `present` have no such label, with similar ones; None if they may have it.
+
+    Labels of Penn-style trees may just be absent here, unless the trees are all that there are, and so may any label
+    where others are no Penn-style ones, unless it differs from one only by case.
+    """
+    bare = {bare_label(known) for known in present}
+    if label in ROOT_NAMES or label in present or label in bare:
+        return None
+    if phrases_only and is_penn_tag(label):
+        what = f"phrases({label!r}) finds nothing: {label!r} is a part of speech, and POS nodes are not phrases"
+        return f"{what}; subtrees({label!r}) finds them"
+    is_plausible = _is_plausible(label, phrases_only)
+    if is_plausible and function_tags(label) and not any(map(function_tags, present)):
+        return f"these trees have no function tags, and so no label {label!r}: look for {bare_label(label)!r}"
+    is_penn_style = all(_is_plausible(known, phrases_only) for known in bare)
+    known = sorted((_PHRASES if is_penn_style else frozenset()).union(bare) - {""})
+    near = [other for other in known if other.casefold() == label.casefold()]
+    if not are_all and (is_plausible or not (is_penn_style or near)):
+        return None
+    near = near or get_close_matches(label.upper(), known) or get_close_matches(bare_label(label).upper(), known)
+    advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "docs/labels.md lists the labels"
+    return f"no tree {'here' if are_all else 'of this kind'} has the label {label!r}: {advice}"
+
+
+def is_doubtful(text: str) -> bool:
+    """Return whether a literal of a pattern looks like a label, but not like one that trees without functions have."""
+    looks_so = _IN_CAPITALS.fullmatch(text) or (len(text) > 1 and _is_plausible(text.upper(), False))
+    return bool(looks_so) and not (_is_plausible(text, False) and not function_tags(text))
 
 
 def _is_plausible(label: str, phrases_only: bool) -> bool:
@@ -165,16 +194,3 @@ def _is_plausible(label: str, phrases_only: bool) -> bool:
         return True
     parts = _PARTS.findall(label)
     return len(parts) > 1 and all(part in _PHRASES or part in FUNCTIONS or part.isdigit() for part in parts)
-
-
-def _message(label: str, present: Iterable[str], phrases_only: bool) -> str:
-    if phrases_only and is_penn_tag(label):
-        return (
-            f"phrases({label!r}) finds nothing: {label!r} is a part of speech, and POS nodes are not phrases; "
-            f"subtrees({label!r}) finds them"
-        )
-    known = sorted(_PHRASES.union(present) - {""})
-    same = [other for other in known if other.casefold() == label.casefold()]
-    near = same or get_close_matches(label.upper(), known) or get_close_matches(bare_label(label).upper(), known)
-    advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "docs/labels.md lists the labels"
-    return f"no tree of this kind has the label {label!r}: {advice}"

@@ -189,13 +189,14 @@ class Tree:
     ) -> Iterator[Self]:
         """Yield this node and the nodes below it, including POS nodes, in pre-order, optionally filtered.
 
-        label: one label or several, each a whole label ("NP-SBJ") or a category ("NP").
+        label: one label or several, each a whole label ("NP-SBJ") or a category ("NP"). ROOT, TOP, S1, VROOT, _ROOT_
+            and the empty label find the root of the whole tree, whatever its label.
         where: a function that takes a node and returns whether to yield it.
 
         Warns once about each label that no tree of this kind has.
         """
         found = walks.labelled(self._arrays, self._nodes(), label)
-        if label and not found:
+        if label:
             warn_of_unknown_labels(self._arrays, label, phrases_only=False, stacklevel=2)
         nodes = map(self._at, found)
         return nodes if where is None else filter(where, nodes)
@@ -211,7 +212,7 @@ class Tree:
         arrays = self._arrays
         phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
         found = walks.labelled(arrays, phrases, label)
-        if label and not found:
+        if label:
             warn_of_unknown_labels(arrays, label, phrases_only=True, stacklevel=2)
         return tuple(map(self._at, walks.without_nested(arrays, found, nested)))
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-LABELS = ("S", "NP", "VP", "PP", "NN", "NNS", "DT", "the", "cat", "dog", "ROOT", "TOP")
+LABELS = ("S", "NP", "VP", "PP", "NN", "NNS", "DT", "the", "cat", "dog", "ROOT", "TOP", "_ROOT_")
 ATOMS = (
     *LABELS,
     "__",
@@ -18,6 +18,8 @@ ATOMS = (
     "NN|/^V/",
     "!NP",
     "!/^N/",
+    "!S1",
+    "i@vroot|NN",
 )
 ATOMS += ("NP-SBJ", "/-([0-9])/", "!@NP|DT", "*T*-1")
 RELATIONS = (

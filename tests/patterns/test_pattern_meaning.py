@@ -1,6 +1,7 @@
 import pickle
 import signal
 import threading
+import warnings
 
 import pytest
 
@@ -217,6 +218,73 @@ def test_new_labels_and_words_do_not_need_a_new_pattern():
     pattern = compile("/^N/ < /^[a-m]/ | @XP")
     found = [pattern.count(tree(f"(S (NN {word}) (XP-1 (Y z)))")) for word in ("dog", "zebra", "cat")]
     assert found == [2, 1, 2]
+
+
+INSIDE = "(S (NP (PRP She)) (VP (VBD slept)) (. .))"
+ROOTED = [f"({label} {INSIDE})" for label in ("TOP", "ROOT", "S1", "VROOT", "")]
+
+
+@pytest.mark.parametrize("root", ["ROOT", "TOP", "S1", "VROOT", '""', "@ROOT", "i@root", "_ROOT_"])
+@pytest.mark.parametrize(
+    ("pattern", "label", "n_above"),  # the label of the only match, or how many nodes are above it
+    [
+        ("{}", None, 0),
+        ("{} !> __", None, 0),
+        ("{} < S", None, 0),
+        ("{} <# S", None, 0),
+        ("S > {}", "S", 1),
+        ("S|SINV|SQ [> {} <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP <# MD|VBP|VBZ|VBD)]", "S", 1),
+        ("VP > (S > {})", "VP", 2),
+        ("PRP !> {}", "PRP", 3),
+        ("FRAG > {}", "", -1),
+        ("S !> {}", "", -1),
+        ("!{} < S", "", -1),
+    ],
+)
+def test_the_root_has_many_names_and_labels_and_may_be_left_out(root, pattern, label, n_above):
+    compiled = compile(pattern.format(root), raw_labels=True)
+    for text in [*ROOTED, INSIDE]:
+        whole = tree(text)
+        expected = [(whole.label if label is None else label, max(n_above - (text == INSIDE), 0))] * (n_above >= 0)
+        assert [(match.node.label, match.node.depth) for match in compiled.search(whole)] == expected
+        assert [match.node for match in compiled.search(Forest([whole]))] == [m.node for m in compiled.search(whole)]
+        assert compiled.count(whole) == compiled.count(Forest([whole])) == len(expected)
+
+
+def test_names_and_every_match_at_a_root_that_is_left_out():
+    whole = tree(INSIDE)
+    (match,) = compile("ROOT=r < S=s").search(whole)
+    assert match.groups == {"r": whole, "s": whole}
+    assert compile("_ROOT_|S < __=child").count(whole) == len(list(compile("_ROOT_|S < __=child").search(whole))) == 1
+    assert [match.groups["child"].label for match in compile("_ROOT_ < __=child").search(whole, every=True)] == [
+        "S", "NP", "VP", "."
+    ]  # fmt: skip
+    assert compile("NP > ROOT").count(whole[0]) == 1  # a given node is a root
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problems"),
+    [
+        ("np < pp", ["'np': did you mean 'NP'", "'pp': did you mean 'PP'"]),
+        ("NP !<< pp", ["'pp': did you mean 'PP'"]),
+        ("NPP|NP", ["'NPP': did you mean"]),
+        ("NP-SBJ < NP", ["no label 'NP-SBJ': look for 'NP'"]),
+        ("XYZ < abc", ["'XYZ': docs/labels.md"]),
+        ("SBARQ|SINV !> ROOT < zebra < i@np < /np/", []),
+        ("NN < ROOF", []),  # a word of the tree
+    ],
+)
+def test_labels_that_no_tree_has_are_warned_of_once(pattern, problems):
+    trees = [tree("(TOP (S (NP (DT the) (NN ROOF)) (VP (VBD fell))))")] * 2
+    for look in (lambda one: one.count(trees), lambda one: list(one.search(Forest(trees))), lambda one: next(
+        one.search(trees), None)):  # fmt: skip
+        compiled = compile(pattern)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            look(compiled)
+            look(compiled)
+        assert len(caught) == len(problems)
+        assert all(part in str(one.message) for part, one in zip(problems, caught, strict=True))
 
 
 @pytest.mark.parametrize(

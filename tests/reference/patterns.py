@@ -6,11 +6,12 @@ Words are nodes. Solutions come in the order in which the nodes stand in the pat
 import re
 
 from spacy_incparse.patterns.pattern_parser import parse_pattern
-from spacy_incparse.patterns.syntax import And, Maybe, Not, Or, Reference, Relation, Step
+from spacy_incparse.patterns.syntax import And, Description, Maybe, Node, Not, Or, Reference, Relation, Step, parts_of
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import bare_label
 
 HEADS = HeadRules.from_name("en")
+WRAPPERS = ("", "ROOT", "TOP", "VROOT", "S1")
 BACKWARD = (Step.PARENT, Step.NTH_CHILD_OF, Step.ONLY_CHILD_OF, Step.HEAD_OF, Step.PREVIOUS, Step.PREVIOUS_SISTER)
 
 
@@ -37,9 +38,19 @@ class SlowNode:
         return self.children[HEADS.head_index(self.category, [child.category for child in self.children])]
 
 
-def slow_nodes(tree):
-    """All nodes of a tree in pre-order."""
+def names_root(test):
+    """Whether a description has a name of the root."""
+    literals = [atom for atom in test.atoms if not atom.is_regex] if isinstance(test, Description) else []
+    names = [atom.text.upper() if atom.ignores_case else atom.text for atom in literals]
+    return any(name in (*WRAPPERS, "_ROOT_") for name in names)
+
+
+def slow_nodes(tree, has_root):
+    """All nodes of a tree in pre-order; `has_root`: with a root above a tree without one."""
     nodes, path = [], []
+    if has_root and (tree.label not in WRAPPERS or tree.is_preterminal):
+        nodes.append(SlowNode("TOP", 0, None))
+        path.append((nodes[0], tree.index + tree.size))
     for node in tree.preorder():
         while path and path[-1][1] <= node.index:
             path.pop()
@@ -61,7 +72,16 @@ class SlowPattern:
 
     def search(self, tree):
         """Return (code of the node, {name: code}) for every solution, each once."""
-        self.nodes = slow_nodes(tree)
+        parts = [part for node in self.alternatives for part in parts_of(node)]
+        tests = [part.test if isinstance(part, Node) else getattr(part, "chain", None) for part in parts]
+        self.nodes = slow_nodes(tree, any(map(names_root, tests)))
+        self.roots = [self.nodes[0]]
+        while not self.roots[-1].children[0].is_word and self.roots[-1].text in WRAPPERS:
+            (below, *others) = self.roots[-1].children
+            if others or below.text not in WRAPPERS or below.children[0].is_word:
+                break
+            self.roots = [below]
+        self.tops = [node for node in self.nodes if node.code == 0][1:]  # below a root that was added
         found = []
         for node in self.nodes:
             for alternative in self.alternatives:
@@ -99,6 +119,9 @@ class SlowPattern:
         if description.is_leaf:
             return node.is_word
         found = not description.atoms or any(self._fits_atom(atom, description, node) for atom in description.atoms)
+        found = found or (node in self.roots and names_root(description))
+        literals = [atom.text for atom in description.atoms if not atom.is_regex]
+        found = found or (node in self.tops and "_ROOT_" in literals)
         return found != description.is_negated
 
     def _fits_atom(self, atom, description, node):

@@ -77,11 +77,28 @@ def test_each_label_of_several_has_its_warning():
 
 @pytest.mark.parametrize(
     "label",
-    ["SBARQ", "ROOT", "S1", "X", "", "PP", "NP-TMP", "NP-SBJ-1", "NP=2", "ADVP|PRT", "S+VP", "NP/NP", "PP-LOC-PRD"],
+    ["SBARQ", "X", "PP", "NP-TMP", "NP-SBJ-1", "NP=2", "ADVP|PRT", "S+VP", "NP/NP", "PP-LOC-PRD"],
 )
 def test_labels_that_are_only_absent_are_not_warned_of(label):
     assert TREE.phrases(label) == ()  # warnings are errors
     assert list(TREE.subtrees(label)) == []
+
+
+@pytest.mark.parametrize("label", ["ROOT", "TOP", "S1", "VROOT", "_ROOT_", ""])
+@pytest.mark.parametrize("brackets", ["(TOP (S (NN rain)))", "(S1 (S (NN rain)))", "( (S (NN rain)))", "(S (NN rain))"])
+def test_each_name_of_the_root_finds_it_whatever_its_label(brackets, label):
+    tree = Tree.from_string(brackets)
+    assert tree.phrases(label) == tuple(tree.subtrees(label)) == (tree,)
+    assert tree[0].phrases(label) == ()
+    assert tree.phrases([label, "NP"]) == (tree,)
+
+
+def test_functions_are_missing_where_no_label_has_any():
+    parsed = TREE.strip_functions()
+    with pytest.warns(UserWarning, match="these trees have no function tags.*: look for 'NP'"):
+        assert parsed.phrases("NP-SBJ") == ()
+    with pytest.warns(UserWarning, match="did you mean 'VP'"):  # found or not: each label is looked at
+        assert parsed.phrases(["NP", "vp"]) == (parsed[0][0],)
 
 
 @pytest.mark.parametrize("label", ["JJ", "-LRB-", "$", "VBG-HLN"])
