@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -24,7 +24,7 @@ from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, read_forests, read_text, scanned
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import TRACE_TAG, bare_label
+from spacy_incparse.trees.labels import TRACE_TAG, bare_label, label_problem
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import columns
 from spacy_incparse.workers import run_in_order
@@ -84,6 +84,7 @@ def search_command(
         normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
     )  # fmt: skip
     labels, n_found, skipped, n_left = Counter[str](), 0, SkipLog(), limit
+    known, absent = frozenset[str](), None
     is_shown = search.writer is None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
         for result in search.results(files, n_process):
@@ -93,9 +94,16 @@ def search_command(
             labels.update(result.labels)
             n_found += result.count
             skipped.update(result.skipped)
+            known |= result.known
+            if result.is_file:
+                absent = result.absent if absent is None else absent & result.absent
             progress.update(result.is_file)
             if n_left == 0:
                 break
+    for label in sorted(absent or ()):
+        problem = label_problem(label, known, are_all=n_left != 0)
+        if problem is not None:
+            echo(f"Warning: {problem}", err=True)
     if search.writer is None:
         echo("\n".join(label_table(labels)) if by_label else n_found)
     if skip_bad:
@@ -210,6 +218,7 @@ class FileSearch:
 
     def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
         skipped, symbols = SkipLog() if self.skip_bad else None, Symbols()
+        self.pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
         for path in files:
             if path.suffix == DOCBIN:
                 yield self._result(path, _stored_trees(path, symbols))
@@ -230,17 +239,23 @@ class FileSearch:
             yield FileResult(skipped=skipped)
 
     def _result(self, path: Path, forest: Forest) -> FileResult:
+        symbols = forest.symbols  # a normalized forest has those of the published trees, too
+        known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
+        absent = self.pattern.absent(known, symbols.word_numbers)
+        return replace(self._found(path, forest), is_file=True, known=known, absent=absent)
+
+    def _found(self, path: Path, forest: Forest) -> FileResult:
         if self.writer is not None:
             writer, matches = self.writer, self.pattern.search(forest, every=self.every)
             if forest.places is not None:  # the file's numbers of the trees, because the forest may omit some
                 matches = (match._replace(number=forest.place(match.number)) for match in matches)
-            return FileResult((writer(path, match) for match in matches), is_file=True)
+            return FileResult(writer(path, match) for match in matches)
         if not self.by_label:
-            return FileResult(count=self.pattern.count(forest), is_file=True)
+            return FileResult(count=self.pattern.count(forest))
         category = str if self.raw_labels else bare_label
         matches = self.pattern.search(forest)
         labels = Counter(one.node.words[0] if one.is_word else category(one.node.label) for one in matches)
-        return FileResult(labels=labels, is_file=True)
+        return FileResult(labels=labels)
 
 
 @dataclass
@@ -252,6 +267,8 @@ class FileResult:
     count: int = 0
     skipped: SkipLog = field(default_factory=SkipLog)
     is_file: bool = False  # not only what was skipped
+    known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process
+    absent: Set[str] = frozenset()  # those of the pattern that are not among them
 
 
 HitWriter = Callable[[Path, Match], str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from math import inf
@@ -19,7 +19,7 @@ from spacy_incparse.patterns.syntax import Atom, Description
 from spacy_incparse.settings import check_range
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import bare_label, is_doubtful, label_problem
+from spacy_incparse.trees.labels import bare_label, is_common, label_problem, looks_like_label
 from spacy_incparse.trees.tree import Tree
 
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
@@ -65,9 +65,11 @@ class Pattern:
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names
-        atoms = {atom for test in program.tests for atom in test.atoms}
-        literals = sorted(atom.text for atom in atoms if not (atom.is_regex or atom.ignores_case))
-        self.doubtful = list(filter(is_doubtful, literals))  # labels to warn about if the trees have none
+        self._lists = [  # what looks like a label, by description
+            [one.text for one in test.atoms if not one.is_regex and not one.ignores_case and looks_like_label(one.text)]
+            for test in program.tests
+        ]
+        self.doubtful = {text for texts in self._lists for text in texts if not is_common(text)}
         tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
 
@@ -100,15 +102,26 @@ class Pattern:
                 yield from self._matches(group[number], first + number, nodes, named)
             first += len(group)
 
+    def absent(self, labels: Collection[str], words: Collection[str]) -> set[str]:
+        """Return what looks like a label in the pattern, and is none of these labels and words.
+
+        Common labels are left out in lists with others, such as S|SINV, of which one is there.
+        """
+        found: set[str] = set()
+        for texts in self._lists:
+            lacking = [text for text in texts if text not in labels and text not in words]
+            found.update(text for text in lacking if len(lacking) == len(texts) or not is_common(text))
+        return found
+
     def _check_labels(self, symbols: Symbols) -> None:
         """Warn, once, about each label of the pattern that no tree of the kind of those seen until now has."""
-        for label in [*self.doubtful] if symbols.words else ():
-            is_present = label in symbols.label_numbers or label in symbols.word_numbers
-            problem = None if is_present else label_problem(label, symbols.labels)
-            if is_present or problem is not None:
-                self.doubtful.remove(label)
-            if problem is not None:
-                warnings.warn(f"the pattern {self.pattern!r}: {problem}", UserWarning, stacklevel=3)
+        if self.doubtful and symbols.words:
+            self.doubtful &= self.absent(symbols.label_numbers, symbols.word_numbers)
+            for label in sorted(self.doubtful):
+                problem = label_problem(label, symbols.labels)
+                if problem is not None:
+                    self.doubtful.remove(label)
+                    warnings.warn(f"the pattern {self.pattern!r}: {problem}", UserWarning, stacklevel=3)
 
     def _matches(self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]]) -> Iterator[Match]:
         """Convert the matcher's results in a tree to matches, without duplicates."""

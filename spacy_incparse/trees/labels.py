@@ -138,6 +138,7 @@ def is_penn_tag(label: str) -> bool:
 _PHRASES = frozenset([*PHRASES, *ROOTS, ""])
 _PARTS = re.compile(r"[^-=|+/<>@]+")  # of labels that transforms make, such as S+VP or NP|<JJ-NN>
 _IN_CAPITALS = re.compile(r"[A-Z][A-Z0-9]+(?:[-=|+][A-Z0-9]+)*")
+_ALSO_WORDS = frozenset("add caption edited heading in root title to top uh".split())
 _warned: set[str] = set()  # once for each label in a process
 
 
@@ -182,10 +183,15 @@ def label_problem(
     return f"no tree {'here' if are_all else 'of this kind'} has the label {label!r}: {advice}"
 
 
-def is_doubtful(text: str) -> bool:
-    """Return whether a literal of a pattern looks like a label, but not like one that trees without functions have."""
-    looks_so = _IN_CAPITALS.fullmatch(text) or (len(text) > 1 and _is_plausible(text.upper(), False))
-    return bool(looks_so) and not (_is_plausible(text, False) and not function_tags(text))
+def looks_like_label(text: str) -> bool:
+    """Return whether a literal of a pattern looks like a label and not like a word."""
+    is_like_one = _is_plausible(text.upper(), False) and text.lower() not in _ALSO_WORDS
+    return len(text) > 1 and (is_like_one or _IN_CAPITALS.fullmatch(text) is not None)
+
+
+def is_common(label: str) -> bool:
+    """Return whether a label may occur in any Penn-style tree without functions, so that nothing is wrong with it."""
+    return _is_plausible(label, False) and not function_tags(label)
 
 
 def _is_plausible(label: str, phrases_only: bool) -> bool:

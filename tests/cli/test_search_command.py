@@ -100,7 +100,7 @@ def test_by_label(run, file):
     assert [line.split()[0] for line in lines(run("search", "@NP > S", file, "--by-label"))] == ["NP", "total"]
     raw = lines(run("search", "@NP > S", file, "--by-label", "--raw-labels"))
     assert [line.split()[0] for line in raw] == ["NP-SBJ-1", "total"]
-    assert lines(run("search", "XP", file, "--by-label")) == ["total          0"]
+    assert run("search", "XP", file, "--by-label").stdout == "total          0\n"
 
 
 def test_limit_and_every(run, file):
@@ -281,3 +281,32 @@ def test_the_time_for_regular_expressions_is_limited(run, file):
     assert (result.exit_code, result.stdout) == (1, "")
     assert "more than 0 seconds" in result.stderr
     assert len(lines(run("search", "NN < /o/", file, "--timeout", "1000"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warned"),
+    [
+        (["np < pp", "--count"], ["'np': did you mean 'NP'?", "'pp': did you mean 'PP'?"]),
+        (["NP !< pp", "-n", "1", "--n-process", "2"], ["'pp': did you mean 'PP'?"]),
+        (["SINV"], ["no tree here has the label 'SINV'"]),
+        (["SQ|SINV !< (S|XYZ < zebra)", "--by-label"], ["'XYZ': docs/labels.md"]),
+        (["NP-LGS|NP-SBJ-2"], ["'NP-LGS'"]),
+        (["NP-SBJ-2", "--normalize"], ["these trees have no function tags"]),
+        (["ROOT < SQ"], []),
+    ],
+)
+def test_labels_that_no_file_has_are_warned_of(run, write, arguments, warned):
+    first, second = TREES.replace(" )\n( (SQ", " )\n|( (SQ").split("|")
+    result = run("search", *arguments, write("1.mrg", first), write("2.mrg", second))
+    found = result.stderr.splitlines()
+    assert (result.exit_code, len(found)) == (0, len(warned))
+    assert all(text in line for text, line in zip(warned, found, strict=True))
+
+
+@pytest.mark.parametrize("root", ["ROOT", "TOP", "S1", '""', "_ROOT_"])
+def test_the_root_is_found_whatever_a_file_calls_it(run, write, root):
+    trees = "(ROOT (S (NN rain)))\n(S1 (S (NN rain)))\n(TOP (S (NN rain)))\n( (S (NN rain)))\n(S (NN rain))\n"
+    for name in ("trees.mrg", "trees.jsonl"):
+        text = trees if name == "trees.mrg" else "".join(f'{{"tree": "{line}"}}\n' for line in trees.splitlines())
+        assert lines(run("search", f"S > {root}", write(name, text), "--count")) == ["5"]
+        assert lines(run("search", f"NN !>> {root}", write(name, text), "--count")) == ["0"]

@@ -176,3 +176,15 @@ def test_raw_labels_and_heads(doc):
 def test_only_docs_and_spans_are_searched(given, matcher):
     with pytest.raises(IncparseError, match="searches a parsed Doc or Span, not "):
         matcher(given)
+
+
+def test_labels_that_no_tree_has_are_warned_of_once_and_the_root_has_many_names(doc):
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("ODD", ["np !< pp"])
+    matcher.add("CLAUSE", ["S > ROOT"])
+    with pytest.warns(UserWarning) as caught:  # noqa: PT030
+        found = [(match.node.label, match.node.depth) for _ in range(2) for match in matcher(doc)]
+    assert [str(one.message).partition(": ")[2] for one in caught] == [
+        f"no tree of this kind has the label '{label}': did you mean '{label.upper()}'?" for label in ("np", "pp")
+    ]
+    assert found == [("S", 1)] * 4
