@@ -177,7 +177,7 @@ TEXT = "text"  # the column of a .tsv with the sentences
 class Stimulus:
     """A sentence, and the cells of its row in the input."""
 
-    text: str
+    text: str  # without words for an empty line, which has a number and no rows
     cells: tuple[str, ...] = ()
 
 
@@ -197,8 +197,8 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     else:
         if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
             raise IncparseError(f"{path}:1: this is the header of a table: save it in a file whose name ends in .tsv")
-        stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
-    if not stimuli:
+        stimuli, header = list(map(Stimulus, lines)), ()
+    if not any(stimulus.text.strip() for stimulus in stimuli):
         raise IncparseError(f"{path}: the file contains no sentences")
     return stimuli, header
 
@@ -218,6 +218,7 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
     stimuli = []
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
+            stimuli.append(Stimulus(""))
             continue
         row = quotes.split(line)
         if len(row) != len(header):
