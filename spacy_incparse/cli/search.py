@@ -83,7 +83,7 @@ def search_command(
         compiled, None if count or by_label else writers[format_ or "kwic"], by_label, raw_labels, every, limit,
         normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
     )  # fmt: skip
-    labels, n_found, skipped, n_left = Counter[str](), 0, SkipLog(), limit
+    labels, n_found, n_trees, skipped, n_left = Counter[str](), 0, 0, SkipLog(), limit
     known, absent = frozenset[str](), None
     is_shown = search.writer is None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
@@ -93,6 +93,7 @@ def search_command(
                 n_left = None if n_left is None else n_left - 1
             labels.update(result.labels)
             n_found += result.count
+            n_trees += result.n_trees
             skipped.update(result.skipped)
             known |= result.known
             if result.is_file:
@@ -108,6 +109,8 @@ def search_command(
         echo("\n".join(label_table(labels)) if by_label else n_found)
     if skip_bad:
         echo(str(skipped), err=True)
+        if skipped and not n_trees:
+            raise IncparseError(f"{' '.join(sources)}: no tree is left without the malformed ones")
 
 
 DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -242,7 +245,7 @@ class FileSearch:
         symbols = forest.symbols  # a normalized forest has those of the published trees, too
         known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
         absent = self.pattern.absent(known, symbols.word_numbers)
-        return replace(self._found(path, forest), is_file=True, known=known, absent=absent)
+        return replace(self._found(path, forest), is_file=True, n_trees=len(forest), known=known, absent=absent)
 
     def _found(self, path: Path, forest: Forest) -> FileResult:
         if self.writer is not None:
@@ -265,6 +268,7 @@ class FileResult:
     lines: Iterable[str] = ()
     labels: Counter[str] = field(default_factory=Counter)
     count: int = 0
+    n_trees: int = 0
     skipped: SkipLog = field(default_factory=SkipLog)
     is_file: bool = False  # not only what was skipped
     known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process

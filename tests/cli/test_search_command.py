@@ -191,8 +191,10 @@ def test_skip_bad(run, write):
     path = write("bad.mrg", f"{TREES}(S (NN a)\n(S (NN b))\n")
     assert "bad.mrg:4:1: " in run("search", "NN", path).stderr
     result = run("search", "NN", path, "--skip-bad", "--count")
-    assert result.stdout == "4\n"
+    assert (result.exit_code, result.stdout) == (0, "4\n")
     assert "1 malformed tree skipped" in result.stderr
+    result = run("search", "NN", write("worse.mrg", "  (S (NN a) b)\n"), "--skip-bad")
+    assert (result.exit_code, "passed over: 1 lines with 2 words\nError: " in result.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("normalize", [[], ["--normalize"]])
