@@ -28,6 +28,7 @@ from spacy_incparse.neural.encoder import (
     create_sorted_spans,
     create_wordpiece_loader,
 )
+from spacy_incparse.neural.packed import create_packed_encoder
 from spacy_incparse.neural.span_parser import SpanSearch
 from spacy_incparse.neural.span_scorer import create_span_scorer
 from spacy_incparse.papers.finkel_2008 import CrfConfig
@@ -81,6 +82,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.SpanScorer.v1": ("architectures", create_span_scorer, create_span_scorer),
     "spacy_incparse.SentencePieces.v1": ("architectures", create_sentence_pieces, create_sentence_pieces),
     "spacy_incparse.WithSortedSpans.v1": ("architectures", create_sorted_spans, create_sorted_spans),
+    "spacy_incparse.PackedEncoder.v1": ("architectures", create_packed_encoder, create_packed_encoder),
     "spacy_incparse.EncoderFolder.v1": ("model_loaders", create_encoder_loader, create_encoder_loader),
     "spacy_incparse.WordpieceFolder.v1": ("model_loaders", create_wordpiece_loader, create_wordpiece_loader),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),

@@ -26,7 +26,8 @@ EPSILON = 1e-5  # added to variances
 # if vectors are in bfloat16, several times what was seen.
 SINGLE_PRECISION, HALF_PRECISION = 1e-2, 1.0
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
-EMBEDDING = "extract_features"  # the layer that all of spaCy's own begin with; it also reads parts of Docs
+# What all of spaCy's own layers begin with, and the transformer of `packed.py`: they also read parts of Docs.
+PART_READERS = ("extract_features", "packed_encoder")
 BY_SENTENCE = "by_sentence"  # whether layers read sentences, so that no vector depends on the sentences around it
 FORM_ROWS = {"SHAPE": 500, "PREFIX": 500, "SUFFIX": 2000}  # spaCy's: Xxxxx, the first character, the last three
 
@@ -332,7 +333,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int 
     if form_width:
         layers.append(MultiHashEmbed(form_width, list(FORM_ROWS), list(FORM_ROWS.values()), False))
     # An attribute, which is saved: a listener that `nlp.replace_listeners` replaces later has learned from whole Docs.
-    attrs = {BY_SENTENCE: any(node.name == EMBEDDING for node in tok2vec.walk())}
+    attrs = {BY_SENTENCE: any(node.name in PART_READERS for node in tok2vec.walk())}
     refs: dict[str, Model | None] = {"tok2vec": tok2vec, "head": head}
     return Model("span_scorer", _forward, init=_init, layers=layers, refs=refs, attrs=attrs)
 
