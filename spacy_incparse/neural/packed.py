@@ -20,6 +20,7 @@ from spacy_incparse.settings import MOST, check_number
 SCALE = ".scale"  # after the name of a matrix whose rows are in 8 bits
 LEAST_FILL = 0.6  # of a group of sequences that share an attention matrix: the rest is padding
 BLOCK_ROWS = 256  # whose widest layer fits into a processor's cache
+MOST_WORDS = 200_000  # whose pieces are kept
 FURTHEST = 128  # places apart, in an MPNet: all that are further have one bias
 Rows = np.ndarray
 
@@ -214,10 +215,9 @@ class WordPieces:
     def of_tokens(self, strings: Any, ids: Sequence[int]) -> list[list[int]]:
         """Return the pieces of tokens, given the strings of a vocabulary and the numbers of the tokens' texts there."""
         known = self._known
+        if len(known) > MOST_WORDS:
+            known.clear()
         for number in set(ids).difference(known):
-            if len(known) > 200_000:
-                known.clear()
-                return self.of_tokens(strings, ids)
             known[number] = self._cut(strings[number])
         return [known[number] for number in ids]
 
