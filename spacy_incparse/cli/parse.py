@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
@@ -153,23 +153,23 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         if not is_blank:
             number, paragraph = number + 1, list(group)
             yield "\n".join(paragraph)
-    if number == 1 and _seem_sentences([line.strip() for line in paragraph]):
-        what = f"the text has {len(paragraph)} lines and no blank line between them"
-        echo(f"Hint: {what}: if each of them is a sentence, pass --lines", err=True)
+    if number == 1:
+        _hint_at_lines(paragraph, "the text", "a sentence, pass --lines")
 
 
-def _seem_sentences(lines: Sequence[str]) -> bool:
-    """Return whether lines are likely to be sentences, and not broken where they were full.
+def _hint_at_lines(lines: Sequence[str], name: str, advice: str) -> None:
+    """Say on standard error if the lines of a text are likely to be sentences, and not broken where they were full."""
+    lines = [line.strip() for line in lines]
+    if len(lines) > 1 and all(lines) and (all(map(_SENTENCE_END.search, lines)) or _begin_alike(lines)):
+        echo(f"Hint: {name} has a line for each sentence, it seems, and no blank line: if each is {advice}", err=True)
 
-    They are if each ends as sentences do, or if all begin alike, none ends within a sentence, and the next line's first
-    word had room on most of them.
-    """
-    if len(lines) < 2 or all(map(_SENTENCE_END.search, lines)):
-        return len(lines) > 1
+
+def _begin_alike(lines: Sequence[str]) -> bool:
+    """Return whether lines begin alike, none ends within a sentence, and the next one's first word had room on most."""
     width = max(map(len, lines))
     n_with_room = sum(len(line) + 1 + len(after.split(maxsplit=1)[0]) <= width for line, after in pairwise(lines))
-    begin_alike = len({line.lstrip("\"'“‘«([")[:1].islower() for line in lines}) == 1
-    return begin_alike and 2 * n_with_room >= len(lines) - 1 and not any(line[-1] in ",;:–—-" for line in lines)
+    are_alike = len({line.lstrip("\"'“‘«([")[:1].islower() for line in lines}) == 1
+    return are_alike and 2 * n_with_room >= len(lines) - 1 and not any(line[-1] in ",;:–—-" for line in lines)
 
 
 def parse_texts(
@@ -422,7 +422,7 @@ def annotate_command(
     """
     # Imported here, so that the other commands start faster.
     from spacy_incparse.corpora.annotate import Job, annotate
-    from spacy_incparse.corpora.readers import SUFFIXES, Fields, find_reader, input_files
+    from spacy_incparse.corpora.readers import SUFFIXES, Fields, InputFile, find_reader, input_files, reader_of
     from spacy_incparse.workers import run_in_workers
 
     *inputs, folder = paths
@@ -446,6 +446,10 @@ def annotate_command(
         from spacy_incparse.ray import run_with_ray
 
         run_workers = run_with_ray(ray, n_process)
+    if text_file := next((file for file in files if reader_of(file, reader).name == "text"), None):
+        with suppress(Exception):  # what is damaged is told when all of it is read
+            lines = [line.decode() for line in islice(InputFile(text_file).lines(), 1000)]
+            _hint_at_lines(lines, str(text_file), "a document, pass --input-format lines")
     with AnnotationProgress(sum(path.stat().st_size for path in files)) as progress:
         try:
             counts = annotate(job, run_workers, progress, overwrite=overwrite)

@@ -56,6 +56,15 @@ def test_memory_is_released_after_each_shard(run, texts, tmp_path, monkeypatch):
     assert len(released) == len(list((tmp_path / "out" / "shards").iterdir())) > 1
 
 
+def test_a_text_whose_lines_seem_to_be_documents_is_told_so(run, tmp_path):
+    for name, text in (("lines.txt", "It rained.\nIt snowed.\n"), ("prose.txt", "It rained.\n\nIt snowed.\n")):
+        (tmp_path / name).write_text(text)
+        result = run(tmp_path / name, tmp_path / name[:5], "--format", "brackets")
+        assert (f"{name} has a line for each sentence" in result.stderr) is (name == "lines.txt")
+        assert ("--input-format lines" in result.stderr) is (name == "lines.txt")
+    assert run(tmp_path / "lines.txt", tmp_path / "n", "--input-format", "lines", "--format", "brackets").stderr == ""
+
+
 def test_json_lines(run, texts, tmp_path):
     out = tmp_path / "out"
     result = run(texts, out, "--format", "jsonl")
