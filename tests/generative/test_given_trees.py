@@ -10,7 +10,7 @@ from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.constraints import satisfies
 from tests.reference.engine import min_counts
-from tests.strategies import normalised_trees
+from tests.strategies import constraints, normalised_trees
 
 FEW = {"phrases": ("NP", "S", "VP"), "tags": ("NN", "NN", "DT", "CC")}
 TREEBANKS = st.lists(normalised_trees(max_words=5, **FEW), min_size=2, max_size=5)
@@ -61,14 +61,9 @@ def test_the_best_of_all_analyses_that_satisfy_constraints(data, treebank, has_t
     tree = data.draw(st.sampled_from(treebank))
     words, tags = tree.words[:4], tree.tags[:4] if has_tags else None
     everything = parser.nbest(words, tags, ALL)
-    spans = st.sampled_from(sorted({span for parse in everything[:5] for span in parse.tree.spans()}))
-    wanted = [
-        Constraint(start, end, data.draw(st.sampled_from((label, None))), data.draw(st.booleans()))
-        for label, start, end in data.draw(st.lists(spans, min_size=1, max_size=3))
-    ]
-    expected = [
-        parse for parse in everything if all(satisfies(parse.tree.spans(), constraint) for constraint in wanted)
-    ]
+    spans = [span for parse in everything[:5] for span in parse.tree.spans()]
+    wanted = data.draw(constraints(spans, len(words)))
+    expected = [parse for parse in everything if all(satisfies(parse.tree.spans(), one) for one in wanted)]
     found = parser.nbest(words, tags, ALL, wanted)
     if expected:
         assert sorted(str(parse.tree) for parse in found) == sorted(str(parse.tree) for parse in expected)

@@ -9,9 +9,9 @@ from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.grammar import Grammar, root_symbol
 from spacy_incparse.incremental.parser import PerceptronParser, _ranked
 from spacy_incparse.transforms.left_corner import transform
-from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
-from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
+from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_parser, random_weights, teach
 from tests.reference.generative import SlowGenerative
 from tests.reference.search import SlowBeam
 from tests.strategies import normalised_trees
@@ -36,9 +36,9 @@ def lattice(data, tree, trees):
 @given(st.data(), TREEBANKS, st.integers(0, 99))
 def test_given_trees_and_constraints(data, trees, seed):
     """A tree has the score that the search gives it, and the search keeps to brackets, as with a perceptron alone."""
-    learner = learner_of(trees, features="accurate", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL)
-    weights, _ = random_weights(learner.model.moves(0).n_columns, seed, 5)
-    parser = PerceptronParser(learner.model.trained(), weights, learner.config)
+    parser = random_parser(
+        trees, seed, 5, features="accurate", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL
+    )
     tree = data.draw(st.sampled_from(trees))
     for tags in (tree.tags, lattice(data, tree, trees)):
         for parse in parser.nbest(tree.words, tags, 50):
@@ -96,29 +96,22 @@ def test_scores_are_the_sum_of_both_models(features, data, trees, seed):
 
 
 @pytest.fixture(scope="module")
-def trees(request):
-    return read_treebank([request.config.rootpath / "assets" / "sample-dev.mrg"])
-
-
-@pytest.fixture(scope="module")
-def learner(trees):
-    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=4, table_bits=16)
-    for _ in range(3):
-        for tree in trees:
-            learner.learn(learner.encode(tree.words, tree.tags, tree))
+def learner(sample_dev):
+    learner = learner_of(sample_dev, features="paper+punct", **WEIGHTS, generative_folds=4, table_bits=16)
+    teach(learner, sample_dev, 3)
     return learner
 
 
-def test_a_training_sentence_is_scored_by_a_model_that_has_not_seen_it(trees, learner):
+def test_a_training_sentence_is_scored_by_a_model_that_has_not_seen_it(sample_dev, learner):
     jackknife = learner.model.jackknife
     assert len(jackknife.probabilities) == 4
-    for tree in trees:
+    for tree in sample_dev:
         sentence = learner.encode(tree.words, tree.tags, tree).sentence
         assert sentence.generative_model == jackknife.numbers[tree.words] + 1
         vocabulary = jackknife.vocabularies[jackknife.numbers[tree.words]]
         assert sentence.to_tuple()[-2] == vocabulary.encode(tree.words)
     # All others are scored by the model of all trees.
-    assert learner.model.sentence(trees[0].words, trees[0].tags).generative_model == 0
+    assert learner.model.sentence(tree.words, tree.tags).generative_model == 0
 
 
 def test_equal_sentences_are_in_one_stretch():
@@ -129,40 +122,32 @@ def test_equal_sentences_are_in_one_stretch():
     assert jackknife.numbers == {("a", "b"): 0, ("c",): 1}
     others = GenerativeModel.train([trees[1]], GenerativeConfig(), heads, grammar)
     assert jackknife.vocabularies[0].to_dict() == others.vocabulary.to_dict()
+    # All in one fold, with no others to learn from: its model learns from these.
+    assert len(Jackknife.train(12 * trees[:1], 3, GenerativeConfig(), heads, grammar).vocabularies) == 3
 
 
-def test_a_saved_parser_is_the_same(trees, learner):
+def test_a_saved_parser_is_the_same(sample_dev, learner):
     parser = learner.parser()
     assert isinstance(parser.model, HybridModel)
     assert parser.model.jackknife is None  # of use in training alone
     again = PerceptronParser.from_bytes(parser.to_bytes(), read_model=read_model)
-    for tree in trees[:20]:
+    for tree in sample_dev[:20]:
         assert again.nbest(tree.words, tree.tags, 3) == parser.nbest(tree.words, tree.tags, 3)
     assert again.to_bytes() == parser.to_bytes()
 
 
-def test_without_a_weight_it_is_a_perceptron(trees):
-    learner = learner_of(trees, features="paper")
+def test_without_a_weight_it_is_a_perceptron(sample_dev):
+    tree, learner = sample_dev[0], learner_of(sample_dev, features="paper")
     assert not isinstance(learner.parser().model, HybridModel)
-    assert learner.encode(trees[0].words, trees[0].tags, trees[0]).sentence.to_tuple()[-2] is None
+    assert learner.encode(tree.words, tree.tags, tree).sentence.to_tuple()[-2] is None
 
 
 @pytest.mark.parametrize("rule", ["early", "max_violation", "full"])
-def test_it_learns_by_every_rule_and_from_cached_candidates(trees, rule):
+def test_it_learns_by_every_rule_and_from_cached_candidates(sample_dev, rule):
     settings_ = WEIGHTS | {"update": rule, "cache_size": 50, "cache_interval": 20, "table_bits": 16}
-    learner = learner_of(trees, features="paper+punct", generative_folds=2, **settings_)
-    wrong = []
-    for _ in range(4):
-        wrong.append(sum(learner.learn(learner.encode(tree.words, tree.tags, tree)) > 0 for tree in trees))
+    learner = learner_of(sample_dev, features="paper+punct", generative_folds=2, **settings_)
+    wrong = teach(learner, sample_dev, 4)
     assert wrong[-1] < wrong[0]
     parser = learner.parser()
-    assert sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees) > len(trees) / 2
-
-
-def test_equal_sentences_only():
-    """All belong to one fold, and there are no others to learn from: the model of the fold learns from these."""
-    trees = list(parse_bracketed(12 * "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ runs))))\n"))
-    config = GenerativeConfig()
-    heads = HeadRules.from_name("en")
-    folds = Jackknife.train(trees, 3, config, heads, Grammar.from_trees(trees))
-    assert len(folds.vocabularies) == 3
+    right = sum(parser.parse(tree.words, tree.tags).tree == tree for tree in sample_dev)
+    assert right > len(sample_dev) / 2

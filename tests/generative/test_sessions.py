@@ -6,16 +6,14 @@ import spacy_incparse
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
-from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 WORDS = "The old train was late because the driver slept .".split()
 
 
 @pytest.fixture(scope="module")
-def parser(request):
-    trees = read_treebank([request.config.rootpath / "assets" / "sample-train.mrg"])
-    return GenerativeParser.train(trees, GenerativeConfig(measures_beam_size=200), HeadRules.from_name("en"))
+def parser(sample_train):
+    return GenerativeParser.train(sample_train, GenerativeConfig(measures_beam_size=200), HeadRules.from_name("en"))
 
 
 def pushed(parser, words):
@@ -131,9 +129,7 @@ def test_a_session_without_words_has_no_answers(parser):
     ("beam_size", "expected"),
     [
         (None, (200, 10**-13.5)),
-        (200, (200, 10**-13.5)),
         (20, (20, 10**-10.5)),
-        (2000, (2000, 10**-16.5)),
         (0, (0, 0)),
         (1, (1, 8e9 * 10**-16.5)),
     ],
@@ -147,9 +143,7 @@ def test_the_filter_of_measures_grows_and_shrinks_as_a_whole(parser, beam_size, 
     [
         ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
         ({"beam_size": 1.5}, "beam_size is 1.5: it must be a whole number"),
-        ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
         ({"gamma": float("nan")}, "gamma is nan: it must be a number from 0 to 1"),
-        ({"gamma": -0.5}, "gamma is -0.5: it must be a number from 0 to 1"),
         ({"gamma": "wide"}, "gamma is 'wide': it must be a number from 0 to 1"),
     ],
 )
@@ -170,7 +164,6 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
     ("settings", "message"),
     [
         ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
-        ({"choose_trees": 2.5}, "choose_trees is 2.5: it must be a whole number"),
         ({"choose_temperature": 0}, "choose_temperature is 0: it must be a number from 0.01 to 1e\\+06, or None"),
         ({"choose": "risk"}, "choose is 'risk': choose one of score, expected_f"),
         ({"gamma": 2}, "gamma is 2: it must be a number from 0 to 1, or None"),
@@ -179,7 +172,3 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
 def test_wrong_values_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         GenerativeConfig(**settings)
-
-
-def test_filters_may_be_off():
-    assert GenerativeConfig(gamma=None).gamma is None

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing import catalogue
 
@@ -26,18 +25,10 @@ def toy():
     catalogue.kinds.cache_clear()
 
 
-def test_the_package_registers_its_kinds():
-    assert list(catalogue.kinds()) == [
-        "perceptron", "chart", "combined", "crf", "generative", "max_margin", "mira"
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
         ({}, "perceptron"),
-        ({"features": "rich", "train_generative_weight": 0.0}, "perceptron"),
-        ({"features": {"node": ["L10"]}}, "perceptron"),
         ({"features": "rich", "train_generative_weight": 5.0}, "perceptron"),
         ({"kind": "generative", "features": None}, "generative"),
         ({"kind": "chart"}, "chart"),
@@ -48,13 +39,11 @@ def test_the_kind_of_settings(settings, name):
 
 
 def test_the_kind_of_a_configuration():
-    assert catalogue.kind_of_config(ParserConfig()).name == "perceptron"
     assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "perceptron"
-    assert catalogue.kind_of_config(GenerativeConfig()).name == "generative"
     assert catalogue.kind_of_config(ChartConfig()).name == "chart"
 
 
-@pytest.mark.parametrize("name", ["charts", 3, []])
+@pytest.mark.parametrize("name", ["charts", []])
 def test_an_unknown_kind_is_told_those_that_there_are(name):
     with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, crf, generative"):
         catalogue.kind_of({"kind": name})
@@ -71,9 +60,7 @@ def test_a_new_kind_is_trained_saved_and_loaded_by_the_command(tmp_path):
     doc = nlp("The cat slept.")
     assert [tree.source for tree in doc._.trees] == ["beam"]
     assert doc._.trees[0].words == ("The", "cat", "slept", ".")
-    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "model-best"), str(DEV)])
-    assert result.exit_code == 0, result.output
-    assert (
-        CliRunner().invoke(app, ["parse", "It rained.", "-m", str(tmp_path / "model-best"), "--nbest", "3"]).exit_code
-        == 0
-    )
+    model = str(tmp_path / "model-best")
+    for command in (["evaluate", model, str(DEV)], ["parse", "It rained.", "-m", model, "--nbest", "3"]):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output

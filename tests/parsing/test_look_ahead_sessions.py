@@ -5,7 +5,7 @@ import pytest
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.linear.templates import FIELDS
-from tests.reference.engine import Engines, learner_of
+from tests.reference.engine import Engines, learner_of, teach
 
 WORDS = "The old train was late because the driver slept .".split()
 TAGS = "DT JJ NN VBD JJ IN DT NN VBD .".split()
@@ -29,14 +29,13 @@ class Tagger:
 
 def parser_of(trees, features, **settings):
     learner = learner_of(trees, features=features, **settings)
-    for tree in trees:
-        learner.learn(learner.encode(tree.words, tree.tags, tree))
+    teach(learner, trees)
     return learner.parser()
 
 
 @pytest.fixture(scope="module")
-def paper(held_out):
-    return parser_of(held_out, "paper")
+def paper(sample_dev):
+    return parser_of(sample_dev, "paper")
 
 
 def pushed(session, words, tags=()):
@@ -47,9 +46,9 @@ def pushed(session, words, tags=()):
 
 @pytest.mark.parametrize("generative_weight", [0.0, 3.0])
 @pytest.mark.parametrize(("features", "look_ahead"), [("paper", 0), (LOOKS_FAR, 2)])
-def test_answers_come_as_late_as_the_features_look_ahead(held_out, features, look_ahead, generative_weight):
+def test_answers_come_as_late_as_the_features_look_ahead(sample_dev, features, look_ahead, generative_weight):
     settings = {"generative_weight": generative_weight, "train_generative_weight": generative_weight}
-    parser = parser_of(held_out, features, generative_folds=0, **settings)
+    parser = parser_of(sample_dev, features, generative_folds=0, **settings)
     assert parser.start().look_ahead == look_ahead
     for n in range(1, len(WORDS) + 1):
         session = pushed(parser.start(), WORDS[:n], TAGS)
@@ -65,11 +64,11 @@ def test_answers_come_as_late_as_the_features_look_ahead(held_out, features, loo
 
 
 @pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if field.look_ahead is not None])
-def test_no_field_looks_farther_than_it_says(held_out, name):
+def test_no_field_looks_farther_than_it_says(sample_dev, name):
     """With random weights, the beam does not depend on words beyond the look-ahead."""
     kind = "close" if FIELDS[name].needs_span else "node"
     features = {"node": ["L10 L01"], kind: [name, "L10 L01"]}
-    engines = Engines(held_out[:20], features=features, beam_size=4)
+    engines = Engines(sample_dev[:20], features=features, beam_size=4)
     for n in range(1, len(WORDS) - 3):
         n_seen = n + max(0, FIELDS[name].look_ahead)
         sentences = [
@@ -81,8 +80,8 @@ def test_no_field_looks_farther_than_it_says(held_out, name):
         assert found[0] == found[1] == found[2]
 
 
-def test_words_without_tags_get_those_that_later_words_will_not_change(held_out):
-    parser, tagger = parser_of(held_out, LOOKS_FAR), Tagger()
+def test_words_without_tags_get_those_that_later_words_will_not_change(sample_dev):
+    parser, tagger = parser_of(sample_dev, LOOKS_FAR), Tagger()
     all_tags = tagger.candidate_tags([WORDS], 1, 0.0)[0]
     assert parser.start(tagger).look_ahead == 4
     for n in range(1, len(WORDS) + 1):
@@ -116,8 +115,8 @@ def test_branches_leave_each_other_alone(paper):
     assert prefix.push("was", "VBD").previous is prefix  # undo is going back to it
 
 
-def test_features_that_see_the_end_answer_for_whole_sentences_alone(held_out):
-    session = pushed(parser_of(held_out, "paper+punct").start(), WORDS[:4], TAGS)
+def test_features_that_see_the_end_answer_for_whole_sentences_alone(sample_dev):
+    session = pushed(parser_of(sample_dev, "paper+punct").start(), WORDS[:4], TAGS)
     assert session.look_ahead is None
     assert session.answered == 0
     with pytest.raises(IncparseError, match="end of the sentence"):

@@ -1,7 +1,6 @@
 import pickle
 import warnings
 from math import exp, isclose
-from pathlib import Path
 
 import pytest
 import spacy
@@ -20,28 +19,23 @@ from spacy_incparse.parsing.nbest import (
     probabilities,
 )
 from spacy_incparse.parsing.parse import Constraint
-from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
-from tests.reference.engine import learner_of
+from tests.reference.engine import learner_of, teach
 
-ASSETS = Path(__file__).parents[2] / "assets"
 SCORES = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8).map(lambda scores: sorted(scores, reverse=True))
 
 
 @pytest.fixture(scope="module")
-def parser():
-    trees = read_treebank(ASSETS / "sample-train.mrg")[:80]
-    learner = learner_of(trees, table_bits=16, beam_size=8, gamma=100.0)
-    for _ in range(2):
-        for tree in trees:
-            learner.update(tree.words, tree.tags, tree)
+def parser(sample_train):
+    learner = learner_of(sample_train[:80], table_bits=16, beam_size=8, gamma=100.0)
+    teach(learner, sample_train[:80], 2)
     return learner.parser()
 
 
-def test_the_parsers_own_analysis_is_the_first(parser, held_out):
+def test_the_parsers_own_analysis_is_the_first(parser, sample_dev):
     analyser = NBestSearch(parser)
     n_more = 0
-    for tree in held_out[:20]:
+    for tree in sample_dev[:20]:
         parses = analyser.analyses(tree.words, tree.tags)
         assert parses[0] == parser.parse(tree.words, tree.tags)
         scores = [parse.score for parse in parses]
@@ -52,8 +46,8 @@ def test_the_parsers_own_analysis_is_the_first(parser, held_out):
 
 
 @pytest.mark.parametrize("n", [2, 5, 20, None])
-def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(parser, n, held_out):
-    for tree in held_out[:20]:
+def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(parser, n, sample_dev):
+    for tree in sample_dev[:20]:
         # Some words have two tags, so that scores of one search cannot always be kept for the other.
         tags = [[(tag, 0), ("NN", 3)] if i % 3 == 0 and tag != "NN" else tag for i, tag in enumerate(tree.tags)]
         search = NBestSearch(parser)
@@ -61,8 +55,8 @@ def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(pars
         assert search.analyses(tree.words, tags, n=n) == search.beside(own, tree.words, tags, n=n)
 
 
-def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeypatch, held_out):
-    tree = held_out[0]
+def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeypatch, sample_dev):
+    tree = sample_dev[0]
     written = []
 
     class Writer:
@@ -90,9 +84,9 @@ def test_trees_of_a_list_are_written_when_somebody_looks_at_them(parser, monkeyp
         best.tree.nothing  # noqa: B018
 
 
-def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser, held_out):
+def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser, sample_dev):
     n_better = 0
-    for tree in held_out[:40]:
+    for tree in sample_dev[:40]:
         own, *others = NBestSearch(parser, with_better=True).analyses(tree.words, tree.tags)
         assert own == parser.parse(tree.words, tree.tags)
         found = parser.with_wide_search(100).nbest(tree.words, tree.tags, 100)
@@ -108,10 +102,10 @@ def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser, held_
     assert n_better
 
 
-def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(generative, held_out):
+def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(generative, sample_dev):
     parser = generative
     n_beaten = 0
-    for tree in held_out[:20]:
+    for tree in sample_dev[:20]:
         own = parser.parse(tree.words, tree.tags)
         first, *others = NBestSearch(parser).analyses(tree.words, tree.tags)
         assert first == own
@@ -126,24 +120,22 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
     assert n_beaten
     plain = NBestSearch(parser.with_search(choose="score"))
     assert plain.parser.answers_with_best
-    for tree in held_out[:5]:
+    for tree in sample_dev[:5]:
         scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
         assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("kind", ["perceptron", "generative"])
-def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind, generative, held_out):
-    trees = read_treebank(ASSETS / "sample-train.mrg")
+def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind, generative, sample_train, sample_dev):
     if kind == "perceptron":  # with a grammar that allows many trees, and the highest-scoring one first
-        learner = learner_of(trees, table_bits=16, gamma=None, beam_size=400, outcome_filter_min_count=0)
-        for tree in trees:
-            learner.update(tree.words, tree.tags, tree)
+        learner = learner_of(sample_train, table_bits=16, gamma=None, beam_size=400, outcome_filter_min_count=0)
+        teach(learner, sample_train)
         parser = learner.parser()
     else:
         parser = generative
     search = NBestSearch(parser)
     lengths = []
-    long = [tree for tree in held_out if len(tree.words) > 14][:2]
+    long = [tree for tree in sample_dev if len(tree.words) > 14][:2]
     for tree in long:
         tags = tree.tags if kind == "perceptron" else [None] * len(tree.words)
         most = search.analyses(tree.words, tags, n=250)
@@ -210,20 +202,18 @@ def test_phrases_share_the_probability_of_their_trees():
 
 
 @pytest.fixture(scope="module")
-def calibrated():
+def calibrated(sample_train):
     """A parser with a temperature."""
-    trees = read_treebank(ASSETS / "sample-train.mrg")[:80]
-    learner = learner_of(trees, table_bits=16)
-    for tree in trees:
-        learner.update(tree.words, tree.tags, tree)
+    learner = learner_of(sample_train[:80], table_bits=16)
+    teach(learner, sample_train[:80])
     parser = learner.parser()
     parser.temperature = 10_000.0
     return parser
 
 
 @pytest.fixture(scope="module")
-def sentences(held_out):
-    return [(tree.words, tree.tags) for tree in held_out[:20]]
+def sentences(sample_dev):
+    return [(tree.words, tree.tags) for tree in sample_dev[:20]]
 
 
 def test_the_tree_of_the_best_expected_f(calibrated, sentences):
@@ -323,8 +313,8 @@ def test_all_trees_to_choose_from_meet_the_constraints(calibrated, sentences, ch
         assert parse.unmet == calibrated.parse(words, tags, wanted).unmet
 
 
-def test_a_generative_parser_chooses_among_its_own_trees(generative, held_out):
-    for tree in held_out[:10]:
+def test_a_generative_parser_chooses_among_its_own_trees(generative, sample_dev):
+    for tree in sample_dev[:10]:
         listed = generative.nbest(tree.words, tree.tags, 50)
         assert generative.parse(tree.words, tree.tags) == max_expected_f(listed, 3.0)
         by_lists = generative.with_search(choose_from="lists").parse(tree.words, tree.tags)

@@ -50,11 +50,6 @@ def test_the_best_expected_f_of_any_list_as_the_slow_twin(trees):
         assert expected[[one is best for one in parses].index(True)] == pytest.approx(max(expected))
 
 
-def test_trees_that_agree_outvote_the_most_probable():
-    parses = [Parse(Tree.from_string(text), log(p), "beam") for text, p in ((ODD, 0.4), (LOW, 0.3), (HIGH, 0.3))]
-    assert max_expected_f(parses, 1.0).tree in (parses[1].tree, parses[2].tree)
-
-
 def test_ties_go_to_the_first():
     parses = [Parse(Tree.from_string(LOW), 0.0, "beam") for _ in range(2)]
     assert max_expected_f(parses, 1.0) is parses[0]
@@ -94,12 +89,6 @@ def test_no_tree_of_the_phrases_has_a_higher_gain(drawn, threshold):
     scores = [found.score for found in parses]
     assert scores[1:] == sorted(scores[1:], reverse=True)
     assert scores[0] >= max(scores) - 1e-9
-
-
-def test_phrases_of_different_trees_are_joined():
-    """NP over "a" is in two members' lists, the low attachment in two others: no tree has both."""
-    parse = Combination([opinion([(HIGH, 0)]), opinion([(LOW, 0)]), opinion([(LOW, 0), (HIGH, 0)])], 0.45).best()
-    assert str(parse.tree) == "(TOP (S (NP (N a)) (VP (V b) (NP (NP (N c)) (PP (P d))))))"
 
 
 def test_weights_count():

@@ -21,19 +21,12 @@ def trained():
     return Tagger.train(*written_corpus(), n_epochs=10)
 
 
-def test_training_data_is_learnt(trained):
+def test_what_was_learnt(trained):
     sentences, tags = written_corpus()
-    assert trained.tag_batch(sentences) == tags
-    assert [trained.tag(words) for words in sentences] == tags
+    assert trained.tag_batch(sentences) == [trained.tag(words) for words in sentences] == tags
     assert trained.labels == tuple(sorted({tag for row in tags for tag in row}))
-
-
-def test_context_decides_between_tags_of_a_word(trained):
-    assert trained.tag(["She", "saw", "the", "saw", "."])[1:4] == ["VBD", "DT", "NN"]
-
-
-def test_quotes_have_a_direction_by_their_order(trained):
-    assert trained.tag(['"', "Dogs", "run", ",", '"', "she", "said", "."])[0::4] == ["``", "''"]
+    assert trained.tag(["She", "saw", "the", "saw", "."])[1:4] == ["VBD", "DT", "NN"]  # by the context
+    assert trained.tag(['"', "Dogs", "run", ",", '"', "she", "said", "."])[0::4] == ["``", "''"]  # by their order
 
 
 @pytest.mark.parametrize(
@@ -72,9 +65,6 @@ def test_k_best_is_sorted_and_starts_with_the_tag(trained):
         scores = [score for _, score in row]
         assert len({tag for tag, _ in row}) == 4
         assert scores == sorted(scores, reverse=True)
-
-
-def test_k_best_gives_no_more_than_all_tags(trained):
     assert [len(row) for row in trained.k_best(["run", "."], 1000)] == [len(trained.labels)] * 2
     assert trained.k_best(["run"], 1) == [trained.k_best(["run"], 2)[0][:1]]
 
@@ -155,14 +145,7 @@ def test_threads_share_a_tagger(trained):
         sys.setswitchinterval(interval)
 
 
-def test_the_same_seed_gives_the_same_bytes():
-    corpus = random_corpus(40, 5)
-    first, again, other = (Tagger.train(*corpus, n_epochs=3, seed=seed).to_bytes() for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-
-
-def test_another_process_learns_the_same(tmp_path):
+def test_the_same_seed_gives_the_same_bytes_in_any_process():
     """Whatever order the interpreter gives to sets there."""
     program = (
         "from tests.tagging.corpora import written_corpus; from spacy_incparse.tagging import Tagger; import sys;"
@@ -178,6 +161,7 @@ def test_another_process_learns_the_same(tmp_path):
         for seed in ("1", "2")
     }
     assert made == {Tagger.train(*written_corpus(), n_epochs=3).to_bytes()}
+    assert made != {Tagger.train(*written_corpus(), n_epochs=3, seed=2).to_bytes()}
 
 
 def test_progress_tells_the_pass_and_the_share_right():
@@ -202,9 +186,6 @@ def test_wrong_corpora_are_refused(sentences, tags, message):
         Tagger.train(sentences, tags)
 
 
-COUNTS = ("n_epochs", "seed", "beam_size", "margin", "class_min_count", "only_min_count")
-
-
 def test_all_settings_are_checked_and_the_defaults_are_good():
     parameters = inspect.signature(Tagger.train).parameters
     assert set(SETTINGS) == set(parameters) - {"sentences", "tags", "progress"}
@@ -213,11 +194,10 @@ def test_all_settings_are_checked_and_the_defaults_are_good():
         check_settings({"clusters": clusters})
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", ["n_epochs", "seed", "beam_size", "margin", "class_min_count", "only_min_count"])
 def test_numbers_are_whole_and_have_bounds(name):
-    for value in ("5", 1.5, True, None):
-        with pytest.raises(ConfigError, match=f"the tagger's {name} is .* whole number"):
-            check_settings({name: value})
+    with pytest.raises(ConfigError, match=f"the tagger's {name} is 1.5: .* whole number"):
+        check_settings({name: 1.5})
     with pytest.raises(ConfigError, match=f"the tagger's {name} is -1: .* at least "):
         check_settings({name: -1})
     with pytest.raises(ConfigError, match=f"the tagger's {name} is 10{'0' * 20}: .* at most "):
@@ -234,7 +214,6 @@ def test_numbers_are_whole_and_have_bounds(name):
         ({"only_min_share": 1.5}, "the tagger's only_min_share is 1.5: .* at most 1"),
         ({"only_min_share": "all"}, "the tagger's only_min_share is 'all': .* a number"),
         ({"templates": "word[0]"}, r"templates are 'word\[0\]': .* a list of templates, or None"),
-        ({"templates": [1]}, r"templates are \[1\]: .* a list of templates"),
         ({"templates": ["word[3]"]}, r"'word\[3\]' is not an atom"),
         ({"templates": ["tag[0]"]}, r"'tag\[0\]' is not an atom"),
         ({"templates": ["tag[-3]"]}, r"'tag\[-3\]' is not an atom"),
@@ -243,13 +222,12 @@ def test_numbers_are_whole_and_have_bounds(name):
         ({"templates": ["word[0] " * 9]}, "9 atoms"),
         ({"clusters": []}, r"the tagger's clusters is \[\]: .* a language code, the path of a file"),
         ({"layers": 3}, "no setting 'layers': .*n_epochs, seed"),
-        ({"progress": 3}, "no setting 'progress'"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):
     with pytest.raises(ConfigError, match=message):
         check_settings(settings)
-    if not {"layers", "progress"} & {*settings}:
+    if "layers" not in settings:
         with pytest.raises(ConfigError, match=message):
             Tagger.train([["a"]], [["X"]], **settings)
 
@@ -277,13 +255,6 @@ def test_every_fold_is_tagged_by_a_tagger_of_the_others():
     rest = Tagger.train(sentences[7:], tags[7:], n_epochs=2, seed=4)
     assert tagged[:7] == rest.tag_batch(sentences[:7])
     assert [len(row) for row in tagged] == [len(words) for words in sentences]
-
-
-def test_its_own_tags_never_reach_a_sentence():
-    sentences, tags = random_corpus(12, 8)
-    changed = [["D"] * len(tags[0]), *tags[1:]]
-    tagged, again = (jackknife_tags(sentences, given, n_folds=13, n_epochs=2) for given in (tags, changed))
-    assert tagged[0] == again[0]
 
 
 def test_the_same_input_gives_the_same_tags_and_progress_counts_folds():

@@ -1,11 +1,10 @@
-import pickle
 from pathlib import Path
 
 import pytest
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.words import Clusters, read_clusters
-from spacy_incparse.tagging import Tagger, jackknife_tags
+from spacy_incparse.tagging import Tagger
 from spacy_incparse.tagging.words import (
     BOUNDARIES,
     CLUSTER_FIELDS,
@@ -13,10 +12,9 @@ from spacy_incparse.tagging.words import (
     FIELDS,
     TEMPLATES,
     TagDictionary,
-    parse_template,
     word_fields,
 )
-from tests.tagging.corpora import random_corpus, written_corpus
+from tests.tagging.corpora import written_corpus
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
 
@@ -55,32 +53,13 @@ def test_words_of_a_cluster_are_tagged_alike(clusters):
     assert informed.tag(["Sweden", "fed", "a", "cat", "."]) == ["N", "V", "D", "C", "."]
 
 
-def test_a_copy_needs_no_cluster_file(trained):
-    texts = random_corpus(20, 1)[0] + written_corpus()[0] + [["Sweden", "fed", "the", "horse"]]
-    for copy in (Tagger.from_bytes(trained.to_bytes()), pickle.loads(pickle.dumps(trained))):
-        assert copy.clusters == trained.clusters
-        assert copy.to_bytes() == trained.to_bytes()
-        assert copy.tag_batch(texts) == trained.tag_batch(texts)
-
-
 def test_templates_join_with_clusters_unless_they_are_given(trained, clusters):
     assert trained.settings.templates == TEMPLATES + CLUSTER_TEMPLATES
     assert Tagger.train([["a"]], [["X"]]).settings.templates == TEMPLATES
     assert Tagger.train([["a"]], [["X"]], clusters=clusters, templates=["word[0]"]).settings.templates == ("word[0]",)
 
 
-def test_cluster_templates_are_distinct_and_exist():
-    assert len(set(TEMPLATES + CLUSTER_TEMPLATES)) == len(TEMPLATES) + len(CLUSTER_TEMPLATES)
-    assert all(parse_template(text) for text in CLUSTER_TEMPLATES)
-
-
 def test_clusters_are_read_from_what_a_config_names(trained, tmp_path):
     assert Tagger.train(*written_corpus(), clusters=str(FILE)).to_bytes() == trained.to_bytes()
     with pytest.raises(ConfigError, match="the clusters cannot be read"):
         Tagger.train(*written_corpus(), clusters=str(tmp_path / "none.txt"))
-
-
-def test_jackknifing_uses_them(clusters):
-    sentences, tags = written_corpus()
-    rest = Tagger.train(sentences[3:], tags[3:], n_epochs=5, clusters=clusters)
-    assert jackknife_tags(sentences, tags, 2, clusters=str(FILE))[:3] == rest.tag_batch(sentences[:3])

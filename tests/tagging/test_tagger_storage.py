@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse import integer_arrays
 from spacy_incparse.errors import ModelError
+from spacy_incparse.linear.words import Clusters
 from spacy_incparse.tagging import Tagger
 from spacy_incparse.tagging.tagger import (
     SparseWeights,
@@ -26,13 +27,14 @@ def trained():
     return Tagger.train(*written_corpus(), n_epochs=5)
 
 
-@pytest.mark.parametrize("copy", [lambda t: Tagger.from_bytes(t.to_bytes()), lambda t: pickle.loads(pickle.dumps(t))])
-def test_a_copy_is_the_same_tagger(trained, copy):
-    made, texts = copy(trained), random_corpus(20, 1)[0] + written_corpus()[0]
-    assert made.settings == trained.settings
-    assert made.to_bytes() == trained.to_bytes()
-    assert made.tag_batch(texts) == trained.tag_batch(texts)
-    assert [made.k_best(words, 3) for words in texts] == [trained.k_best(words, 3) for words in texts]
+@pytest.mark.parametrize("clusters", [None, Clusters.from_paths([("dog", "0110"), ("cat", "0111"), ("saw", "10")])])
+def test_a_copy_is_the_same_tagger(clusters):
+    one, texts = Tagger.train(*written_corpus(), clusters=clusters), random_corpus(20, 1)[0] + written_corpus()[0]
+    for made in (Tagger.from_bytes(one.to_bytes()), pickle.loads(pickle.dumps(one))):
+        assert (made.settings, made.clusters) == (one.settings, clusters)
+        assert made.to_bytes() == one.to_bytes()
+        assert made.tag_batch(texts) == one.tag_batch(texts)
+        assert [made.k_best(words, 3) for words in texts] == [one.k_best(words, 3) for words in texts]
 
 
 @given(data=st.data())
@@ -52,7 +54,7 @@ def test_other_bytes_are_refused(data):
 @pytest.mark.parametrize(
     "change",
     [
-        {"tags": lambda tags: tags + 100},
+        {"tags": lambda tags: tags - 1},
         {"tags": lambda tags: tags[:-1]},
         {"values": lambda values: values[:-1]},
         {"lengths": lambda lengths: lengths + 1},
@@ -66,9 +68,8 @@ def test_weights_that_do_not_fit_are_refused(trained, change):
         check_weights(weights, len(trained.labels))
 
 
-@pytest.mark.parametrize("make", [lambda tags: tags + 100, lambda tags: tags - 1])
-def test_stored_tags_beyond_the_labels_are_refused(trained, make):
-    weights = replace(trained.weights, tags=make(trained.weights.tags))
+def test_stored_tags_beyond_the_labels_are_refused(trained):
+    weights = replace(trained.weights, tags=trained.weights.tags + 100)
     with pytest.raises(ModelError, match="has weights for tags beyond"):
         Tagger.from_bytes(pack_tagger(asdict(trained.settings), weights))
 
@@ -131,25 +132,12 @@ def test_stored_arrays_that_do_not_fit_are_refused(trained, name, numbers, messa
         {"templates": ("nonsense",)},
         {"beam_size": 0},
         {"scale": 0},
+        {"scale": "missing"},
         {"dictionary": {"classes": {}, "only_tags": {"a": "no such tag"}}},
         {"dictionary": {"sizes": {}}},
     ],
 )
 def test_settings_that_do_not_fit_are_refused(trained, change):
+    settings = {name: value for name, value in (asdict(trained.settings) | change).items() if value != "missing"}
     with pytest.raises(ModelError):
-        Tagger.from_bytes(pack_tagger({**asdict(trained.settings), **change}, trained.weights))
-
-
-def test_a_missing_setting_is_refused(trained):
-    kept = {name: value for name, value in asdict(trained.settings).items() if name != "scale"}
-    with pytest.raises(ModelError, match="scale"):
-        Tagger.from_bytes(pack_tagger(kept, trained.weights))
-
-
-def test_unpack_inverts_pack(trained):
-    stored, weights, clusters = unpack_tagger(trained.to_bytes())
-    assert tuple(stored["labels"]) == trained.labels
-    assert clusters is None
-    assert unpack_tagger(pack_tagger(stored, weights, b"paths"))[2] == b"paths"
-    for name in ("keys", "lengths", "tags", "values"):
-        assert (getattr(weights, name) == getattr(trained.weights, name)).all()
+        Tagger.from_bytes(pack_tagger(settings, trained.weights))
