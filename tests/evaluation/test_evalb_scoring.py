@@ -86,24 +86,12 @@ def test_program_output_on_hand_worked_sentences():
     assert format_evalb(scores) == OUTPUT
 
 
-def test_default_counts_the_sentence_with_a_mistagged_comma():
-    scores = score_trees(trees(GOLD)[:6], trees(PARSED)[:6])
-    assert scores.all.n_errors == 0
-    assert scores.per_sentence[1] == (7, 0, 7, 7, 7, 0, 5, 5)
-    assert scores.all.tag_accuracy == 19 / 20
-
-
-def test_tag_accuracy_is_taken_before_the_gold_tags_go_in():
-    gold, parsed = tree_of("(TOP (S (NN a) (, ,) (VB b)))"), tree_of("(TOP (S (, a) (NN ,) (NN b)))")
-    assert score_trees([gold], [parsed]).per_sentence[0] == (3, 0, 1, 1, 1, 0, 2, 0)
-    assert score_trees([gold], [parsed], as_evalb=True).all.n_errors == 1
-
-
 @settings(max_examples=60)
 @given(tree_pairs(), st.booleans(), st.booleans())
 def test_equals_the_naive_scorer(pair, as_evalb, labeled):
     equal = (("ADVP", "PRT"), ("NP", "XP"), ("XP", "S"))
-    for params in (COLLINS, replace(COLLINS, labeled=labeled, eq_labels=equal, delete_labels=("TOP", ",", "PRT"))):
+    other = replace(COLLINS, labeled=labeled, eq_labels=equal, delete_labels=("TOP", ",", "PRT"))
+    for params in (COLLINS, other, EvalbParams()):
         scores = score_trees([pair[0]], [pair[1]], params=params, as_evalb=as_evalb)
         assert scores.per_sentence[0] == score_pair(*pair, params=params, as_evalb=as_evalb)
 
@@ -142,12 +130,6 @@ def test_the_table_has_a_dash_where_there_is_nothing_to_count():
     assert f"{'ADVP':<12}       -  100.00  100.00       0       1" in text
 
 
-@pytest.mark.parametrize(("gold_n", "parsed_n"), [(1, 3), (3, 1), (2, 2)])
-def test_equal_spans_with_equal_labels_are_a_multiset(gold_n, parsed_n):
-    gold, parsed = (tree_of("(NP " * n + "(NN a) (NN b)" + ")" * n) for n in (gold_n, parsed_n))
-    assert score_trees([gold], [parsed]).all.brackets == (min(gold_n, parsed_n), gold_n, parsed_n)
-
-
 def test_gold_with_traces_and_functions_against_a_tree_without():
     gold = tree_of("( (S (NP-SBJ-1 (PRP I)) (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1))))))")
     parsed = tree_of("(TOP (S (NP (PRP I)) (VP (VBD was) (VP (VBN seen)))))")
@@ -168,14 +150,6 @@ def test_trees_inside_other_trees_and_single_words():
     vp = gold.children[0].children[1]
     assert score_trees([vp, gold.children[1]], [tree_of("(VP (VB b) (NP (NN c)))"), parsed]).all.brackets == (3, 3, 3)
     assert score_trees([tree_of("(NN d)")], [parsed]).all.brackets == (0, 0, 1)
-
-
-def test_unlabelled_and_without_deletions():
-    gold, parsed = tree_of("(S (NP (NN a) (NN b)) (VB c))"), tree_of("(X (Y (NN a) (NN b)) (VB c))")
-    assert score_trees([gold], [parsed], params=replace(COLLINS, labeled=False)).all.f == 1.0
-    assert score_trees([gold], [parsed]).all.f == 0.0
-    gold = tree_of("(TOP (S (NN a) (. .)))")
-    assert score_trees([gold], [gold], params=EvalbParams(), as_evalb=True).per_sentence[0] == (2, 0, 2, 2, 2, 0, 2, 2)
 
 
 def test_equal_words():

@@ -1,10 +1,7 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.nbest import BracketCounts, Oracle, calibration, list_counts
@@ -55,26 +52,9 @@ def test_a_part_of_a_tree_counts_from_its_own_first_word():
     assert list_counts(part, [part, Tree.from_string("(S (NP (PRP us) (VB stay)))")]) == [(3, 3, 3), (1, 2, 3)]
 
 
-def test_a_tree_over_other_words_is_an_error():
-    gold = Tree.from_string("(TOP (NP (NN rain)))")
-    with pytest.raises(IncparseError, match="'rain' of the gold tree is 'snow'"):
-        list_counts(gold, [gold, Tree.from_string("(TOP (NP (NN snow)))")])
-
-
 def test_f():
     assert BracketCounts(3, 4, 6).f == pytest.approx(0.6)
     assert (BracketCounts(0, 0, 0).f, BracketCounts(0, 3, 0).f) == (1, 0)
-
-
-@pytest.mark.slow
-def test_lists_are_counted_fast():
-    words = " ".join(f"(NP (DT the) (NN w{i}))" for i in range(15))
-    gold = Tree.from_string(f"(TOP (S {words}))")
-    trees = [Tree.from_string(str(gold)) for _ in range(50)]
-    started = time.process_time()
-    for _ in range(10):
-        list_counts(gold, trees)
-    assert 500 / (time.process_time() - started) > 3000
 
 
 GOLD = Tree.from_string("(TOP (S (NP (DT The) (NN rain)) (VP (VBD stopped))))")
@@ -120,13 +100,10 @@ def test_report_of_the_oracle():
     oracle = Oracle([1, 50])
     oracle.add(GOLD, [FLAT, GOLD], 0.8)
     report = oracle.report()
-    text = report.format().splitlines()
-    assert text[0].split() == ["n", "oracle", "F", "mean", "rank", "with", "gold", "mean", "length"]
-    assert text[2].split() == ["50", "100.00", "2.00", "100.0%", "2.0"]
+    assert report.format().splitlines()[2].split() == ["50", "100.00", "2.00", "100.0%", "2.0"]
     assert "calibration error 80.00" in report.format()
     figures = report.to_dict()
-    assert figures["lists"] == 1
-    assert [row["n"] for row in figures["oracle"]] == [1, 50]
+    assert (figures["lists"], figures["oracle"][0]["n"]) == (1, 1)
     assert figures["oracle"][1] == {"n": 50, "f": 1.0, "mean_rank": 2.0, "has_gold": 1.0, "mean_length": 2.0}
     assert figures["calibration"]["error"] == pytest.approx(0.8)
     assert "calibration" not in Oracle([1]).report().to_dict()
@@ -158,8 +135,5 @@ def test_bounds_of_calibration(pairs):
     assert abs(found.mean - found.right) <= found.error + 1e-9
     assert sum(size for _, _, size in found.bins) == found.n == len(pairs)
     assert found.to_dict()["error"] == found.error
-
-
-@given(st.lists(st.booleans(), min_size=1))
-def test_certainties_that_come_true(outcomes):
+    outcomes = [right for _, right in pairs]
     assert calibration([float(outcome) for outcome in outcomes], outcomes).error == 0

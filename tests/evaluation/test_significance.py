@@ -29,14 +29,6 @@ def test_clear_difference():
     assert result.format().startswith("Difference in F +16.67 (95 %: +")
 
 
-def test_small_difference_is_no_proof():
-    a, b = [WRONG, *GOLD[1:]], [RIGHT, WRONG, WRONG, *GOLD[3:]]
-    result = bootstrap(GOLD, a, b, n=400)
-    assert result.difference < 0
-    assert result.low < 0 < result.high
-    assert result.p_value > 0.2
-
-
 def test_swapping_the_runs_swaps_the_sign_and_seeds_repeat():
     a, b = [WRONG] * 5 + GOLD[5:], GOLD[10:] + [WRONG] * 10
     one, again, swapped, other = (
@@ -79,21 +71,12 @@ def test_one_parser():
     assert figures["per_label"]["NP"] == {"p": 1.0, "r": 0.5, "f": pytest.approx(2 / 3), "n_gold": 16, "n_parsed": 8}
     assert list(figures["by_length"]) == ["1-10"]
     assert figures["up_to_40"]["const_f"] == 0.75
-
-
-def test_text_has_summary_and_tables():
-    text = report_scores(BIRDS, WORSE).format()
+    text = report.format()
     assert text.startswith("-- All --\nNumber of sentence        =     16\n")
-    assert "-- len<=40 --" in text
     assert "NP             50.00  100.00   66.67      16       8" in text
     assert "1-10           75.00   75.00   75.00   50.00      16" in text
-
-
-def test_evalb_mode_prints_a_line_a_sentence():
     text = report_scores(BIRDS, WORSE, as_evalb=True).format()
     assert "   2    1    0  100.00 100.00     1      1    1      0      1     1   100.00\n" in text
-    assert "=== Summary ===" in text
-    assert text.splitlines()[-1].startswith("Tagging accuracy")
 
 
 def test_two_parsers():
@@ -104,8 +87,5 @@ def test_two_parsers():
     assert figures["bootstrap"]["p_value"] == pytest.approx(1 / 101)
     assert report.format().splitlines()[-1].startswith("Difference in F +25.00")
     assert "bootstrap" not in report_scores(BIRDS, WORSE, BIRDS).to_dict()
-
-
-def test_bootstrap_needs_two_parsers():
     with pytest.raises(IncparseError, match="give a second file"):
         report_scores(BIRDS, BIRDS, n_bootstrap=10)

@@ -110,7 +110,6 @@ S, NP, DT, NN, VP, ADVP, RB, MARK = 1, 2, 3, 4, 5, 7, 8, 9
         (relabel(TREE.arrays, NN, "NNP"), "(NNP cat)", NN),
         (insert(TREE.arrays, NN, NN, "NX"), "(NP-SBJ-1 (DT the) (NX (NN cat)))", NP),
         (insert(TREE.arrays, DT, NN, "NX"), "(NP-SBJ-1 (NX (DT the) (NN cat)))", NP),
-        (excise(TREE.arrays, ADVP), "(VP (VBD slept) (RB well) (. .))", VP),
         (excise(TREE.arrays, NP), "(S (DT the) (NN cat) (VP (VBD slept) (ADVP (RB well)) (. .)))", S),
         (
             raise_node(TREE.arrays, MARK),

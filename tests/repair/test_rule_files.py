@@ -68,9 +68,7 @@ def test_no_rule_is_without_an_example():
     "text",
     [
         "(TOP (S (NP (NN CIT)) (VP (VBZ binds) (NP (NN NML)))))",
-        "(TOP (S (NP (NN TITLE)) (VP (VBZ binds) (NP (NN HEADING) (CC and) (NN CAPTION)))))",
         "(TITLE (S (VP (VB sleep))))",
-        "(NML (NN rain))",
     ],
 )
 def test_words_and_roots_are_left_alone(text):
@@ -92,9 +90,7 @@ def test_words_are_no_tags(word):
     [
         ({"pattern": "NP=x <"}, r"rule 1 \(a\): the pattern is wrong at column 7"),
         ({"action": "prune x"}, r"'prune x' is none of: relabel NODE LABEL; insert"),
-        ({"action": ""}, "action must be a text"),
         ({"action": "relabel x"}, "is not of the form: relabel NODE LABEL"),
-        ({"action": "relabel x N P"}, "is not of the form: relabel NODE LABEL"),
         ({"action": "insert X"}, "is not of the form: insert LABEL NODE or insert"),
         ({"action": "excise x x"}, "is not of the form: excise NODE"),
         ({"action": "excise y"}, r"the pattern has no node 'y' \(names in it: x\)"),

@@ -42,14 +42,11 @@ def markovized(tree, **options):
         ({}, "(S (NP (DT an) (NP|<> (JJ old) (NP|<> (JJ gray) (NN owl)))))"),
         ({"horizontal": 1}, "(S (NP (DT an) (NP|<DT> (JJ old) (NP|<JJ> (JJ gray) (NN owl)))))"),
         ({"horizontal": 2}, "(S (NP (DT an) (NP|<DT> (JJ old) (NP|<DT-JJ> (JJ gray) (NN owl)))))"),
-        ({"anchor": True}, "(S (NP (DT an) (NP|<DT..> (JJ old) (NP|<DT..> (JJ gray) (NN owl)))))"),
         (
             {"anchor": True, "horizontal": 1},
             "(S (NP (DT an) (NP|<DT..DT> (JJ old) (NP|<DT..JJ> (JJ gray) (NN owl)))))",
         ),
-        ({"branching": "left"}, "(S (NP (NP|<> (NP|<> (DT an) (JJ old)) (JJ gray)) (NN owl)))"),
         ({"branching": "left", "horizontal": 1}, "(S (NP (NP|<NN> (NP|<JJ> (DT an) (JJ old)) (JJ gray)) (NN owl)))"),
-        ({"branching": "head"}, "(S (NP (DT an) (NP|l<> (JJ old) (NP|l<> (JJ gray) (NN owl)))))"),
         ({"branching": "head", "horizontal": 1}, "(S (NP (DT an) (NP|l<JJ> (JJ old) (NP|l<JJ> (JJ gray) (NN owl)))))"),
         (
             {"vertical": 1, "annotate_tags": True},
@@ -67,10 +64,8 @@ def test_what_labels_tell(options, expected):
 
 def test_children_on_both_sides_of_the_head():
     tree = Tree.from_string("(VP (RB not) (VB go) (RB out) (RB now))")
-    assert (
-        markovized(tree, branching="head", horizontal=1)
-        == "(VP (RB not) (VP|r<RB> (VP|r<RB> (VB go) (RB out)) (RB now)))"
-    )
+    expected = "(VP (RB not) (VP|r<RB> (VP|r<RB> (VB go) (RB out)) (RB now)))"
+    assert markovized(tree, branching="head", horizontal=1) == expected
 
 
 @pytest.mark.parametrize(
@@ -144,7 +139,6 @@ widths = st.sampled_from([None, 0, 1, 2])
         ({}, "(NP (DT a) (NP|<JJ-JJ-NN> (JJ very) (NP|<JJ-NN> (JJ old) (NN owl))))"),
         ({"horizontal": 1}, "(NP (DT a) (NP|<JJ> (JJ very) (NP|<JJ> (JJ old) (NN owl))))"),
         ({"horizontal": 0, "marker": "@"}, "(NP (DT a) (NP@<> (JJ very) (NP@<> (JJ old) (NN owl))))"),
-        ({"direction": "left"}, "(NP (NP|<DT-JJ-JJ> (NP|<DT-JJ> (DT a) (JJ very)) (JJ old)) (NN owl))"),
         ({"direction": "left", "horizontal": 1}, "(NP (NP|<JJ> (NP|<JJ> (DT a) (JJ very)) (JJ old)) (NN owl))"),
     ],
 )
@@ -158,13 +152,6 @@ def test_unbinarize_restores_the_tree(tree, direction, horizontal):
     assert all(len(node) <= 2 for node in binary.preorder())
     assert binary.words == tree.words
     assert binary.unbinarize() == tree
-
-
-@given(raw_trees(), directions)
-def test_a_node_is_binarized_as_a_tree_of_its_own(tree, direction):
-    node = tree[-1]
-    alone = make_tree(node.label, node.words[0] if node.is_leaf else node.children)
-    assert node.binarize(direction) == alone.binarize(direction)
 
 
 def test_wrong_options_and_labels_are_refused():

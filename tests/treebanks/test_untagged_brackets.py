@@ -63,9 +63,8 @@ def test_they_are_read_on_request(write, text, expected):
 
 def test_a_treebank_without_tags_is_normalized(write):
     path = write("( (S (NP-SBJ the cat) (VP sat)) )\n(X (X oh))")
-    assert [str(tree) for tree in read_treebank(path, tags=False)] == [
-        "(TOP (S (NP (X the) (X cat)) (VP (X sat))))", "(TOP (X (X oh)))",
-    ]  # fmt: skip
+    expected = ["(TOP (S (NP (X the) (X cat)) (VP (X sat))))", "(TOP (X (X oh)))"]
+    assert [str(tree) for tree in read_treebank(path, tags=False)] == expected
 
 
 @pytest.mark.parametrize("text", ["the (NP cat)", "(NP (X ))", "(NP cat", "(NP cat))", "(S (NP a) (()))"])

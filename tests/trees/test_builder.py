@@ -3,73 +3,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import TreeBuilder, ink_ends, project, tree_of_phrases
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import normalised_trees
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(TOP (S (NP (DT The) (NN rain)) (VP (VBZ stops))))",
-        "(TOP (NP (NP (NP (NN rain)))))",
-        "(TOP (NN rain) (, ,) (X (Y (NN snow)) (Y (NN hail))))",
-    ],
-)
-def test_a_tree_is_made_of_its_phrases(text):
-    tree = Tree.from_string(text)
+@given(normalised_trees())
+def test_a_tree_is_made_of_its_phrases(tree):
     assert tree_of_phrases(tree.spans(), tree.words, tree.tags) == tree
+    leaf = tree.pos_nodes()[0]
+    assert tree_of_phrases([], leaf.words, leaf.tags) == leaf
 
 
-def test_a_word_without_phrases_is_a_pos_node():
-    assert tree_of_phrases([], ["rain"], ["NN"]) == Tree.from_string("(NN rain)")
+@pytest.mark.parametrize(
+    ("phrases", "message"), [([], "one root"), ([("NP", 0, 1), ("VP", 1, 2)], "one root"), ([("NP", 0, 3)], "open")]
+)
+def test_phrases_that_are_no_tree(phrases, message):
+    with pytest.raises(IncparseError, match=message):
+        tree_of_phrases(phrases, ["it", "rains"], ["PRP", "VBZ"])
 
 
-def test_several_words_need_a_root():
-    for phrases in ([], [("NP", 0, 1), ("VP", 1, 2)]):
-        with pytest.raises(IncparseError, match="one root"):
-            tree_of_phrases(phrases, ["it", "rains"], ["PRP", "VBZ"])
-
-
-def test_a_phrase_ends_at_the_last_word_or_before():
-    with pytest.raises(IncparseError, match="open"):
-        tree_of_phrases([("NP", 0, 3)], ["it", "rains"], ["PRP", "VBZ"])
-
-
-def tree_of(text):
-    return next(iter(parse_bracketed(text)))
-
-
-SENTENCE = tree_of(
+SENTENCE = Tree.from_string(
     "(TOP (S (NP (PRP We)) (VP (MD can) (RB not) (VP (VB go) (PP (TO to) (NP (NNP New) (NNP York)))))) (. .))"
 )
 
 
-def test_the_same_words_give_the_same_tree():
-    projection = project(SENTENCE, ["We", "can", "not", "go", "to", "New", "York", "."])
-    assert projection.tree == SENTENCE
-    assert (projection.n_phrases, projection.n_lost) == (6, 0)
-
-
-def test_a_split_word_has_its_tag_in_all_parts():
-    projection = project(SENTENCE, ["We", "can", "not", "go", "to", "New", "Yo", "rk", "."])
-    assert projection.n_lost == 0
-    assert str(projection.tree).endswith("(NP (NNP New) (NNP Yo) (NNP rk)))))) (. .))")
-
-
-def test_joined_words_inside_a_phrase_lose_nothing():
-    projection = project(SENTENCE, ["We", "can", "not", "go", "to", "New York", "."])
-    assert projection.n_lost == 0
-    assert str(projection.tree).endswith("(NP (NNP New York)))))) (. .))".replace("New York", "New-U0020-York"))
-
-
-def test_phrases_with_a_bound_inside_a_word_are_lost_and_counted():
-    projection = project(SENTENCE, ["We", "cannotgo", "to", "New", "York", "."])
-    assert projection.n_lost == 1  # the lower VP, which begins with "go"
-    assert str(projection.tree) == (
-        "(TOP (S (NP (PRP We)) (VP (MD cannotgo) (PP (TO to) (NP (NNP New) (NNP York))))) (. .))"
-    )
+@pytest.mark.parametrize(
+    ("words", "n_lost", "last"),
+    [
+        ("We can not go to New York .", 0, "(VP (VB go) (PP (TO to) (NP (NNP New) (NNP York))))"),
+        ("We can not go to New Yo rk .", 0, "(VP (VB go) (PP (TO to) (NP (NNP New) (NNP Yo) (NNP rk))))"),
+        ("We can not go to NewYork .", 0, "(VP (VB go) (PP (TO to) (NP (NNP NewYork))))"),
+        ("We cannotgo to New York .", 1, "(PP (TO to) (NP (NNP New) (NNP York)))"),  # a VP begins inside of a word
+    ],
+)
+def test_a_tree_is_projected_onto_other_words(words, n_lost, last):
+    projection = project(SENTENCE, words.split())
+    assert (projection.n_phrases, projection.n_lost) == (6, n_lost)
+    assert projection.tree.words == tuple(words.split())
+    verb_phrase = projection.tree[0][1]
+    assert (verb_phrase.label, verb_phrase.tags[0], str(verb_phrase[-1])) == ("VP", "MD", last)
 
 
 def test_other_text_is_not_projected():

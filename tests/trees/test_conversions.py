@@ -40,14 +40,9 @@ def test_every_string_is_read_back(tree):
     ("string", "place", "what"),
     [
         ("", "1:1", "found no tree; expected '(' and a tree"),
-        ("\n# a comment\n", "3:1", "found no tree"),
         ("owl", "1:1", "the word 'owl' outside a tree; expected '('"),
         (")", "1:1", "')' without a '(' before it; expected '(' and a tree"),
         ("(S (NP (NN owl)) ())", "1:18", "a node without a label under S; expected a label after '('"),
-        ("(S\n  (NP))", "2:6", "the node (NP) is empty; expected a word or nodes in it"),
-        ("(S (DT the) owl)", "1:13", "has the word 'owl' next to other nodes; expected a POS node for it"),
-        ("(NP the (NN owl))", "1:5", "has both the word 'the' and nodes in it; expected a POS node for it"),
-        ("(S\n (NP (NN owl", "2:10", "the text ends after the word 'owl'; expected ')'"),
         ("(S (NP (NN owl)", "1:1", "2 closing brackets are missing in the tree that begins here; expected them before"),
         ("(S (NN owl)) (", "1:14", "'(' follows the tree; expected the end of the string"),
         ("(NN owl)\n(NN cat)", "2:1", "'(NN cat)' follows the tree"),
@@ -105,11 +100,9 @@ TOKENS = [{"text": "It", "tag": "PRP"}, {"text": "rains", "tag": "VBZ"}]
     ("data", "message"),
     [
         ([], "needs a list 'tokens'"),
-        ({"spans": []}, "needs a list 'tokens'"),
         ({"tokens": TOKENS, "spans": "S"}, "needs a list 'spans'"),
         ({"tokens": [TOKENS[0], {"text": "rains"}], "spans": []}, r"tokens\[1\] needs 'tag', which is a str"),
         ({"tokens": TOKENS, "spans": [{"label": "S", "start": 0, "end": True}]}, r"spans\[0\] needs 'end'.* a int"),
-        ({"tokens": TOKENS, "spans": [None]}, r"spans\[0\] needs 'label'"),
         ({"tokens": [], "spans": []}, "at least one token"),
         ({"tokens": TOKENS, "spans": []}, "expected one that covers all 2 tokens"),
         (
@@ -187,10 +180,7 @@ def test_any_other_style_is_refused():
         ("a_b{c}", "a\\_b\\{c\\}"),
         ("\\input{x}", "\\textbackslash{}input\\{x\\}"),
         ("``", "`{}`"),
-        ("?`", "?{}`"),
         ("a\n\nb\x00", "a b"),
-        ("], [x=1", "], [x=1"),
-        ("שלום", "שלום"),
         ("日本語", "日本語"),
     ],
 )

@@ -111,31 +111,27 @@ def test_a_users_own_table(tmp_path):
         ('{"rules": {}, "rulez": 1}', "unknown entries 'rulez'"),
         ('{"format": "2", "rules": {}}', "'format' is '2'"),
         ('{"rules": {}, "punctuation": ","}', "'punctuation' is not a list"),
+        (None, "none.json: the head table cannot be read"),
         ('{"rules": {"NP": []}}', "rules['NP']: expected a list of passes"),
         ('{"rules": {"NP": ["left"]}}', "rules['NP'][0]: expected a direction and a list of labels"),
         ('{"rules": {"NP": [["left", ["A"]], ["up", ["B"]]]}}', "rules['NP'][1]: the direction is 'up'"),
         ('{"rules": {"NP": [["left", [1]]]}}', "rules['NP'][0]: the labels are [1]"),
-        ('{"rules": {}, "default": [["left", []]]}', "default[0]: the labels are []"),
         (json.dumps({"rules": {"NP": [["left", ["A"] * 101]]}}), "rules['NP']: 101 labels; at most 100"),
         ('{"rules": ', ":1:11: invalid JSON in head table"),
     ],
 )
 def test_errors_name_file_and_entry(tmp_path, text, what):
-    path = tmp_path / "mine.json"
-    path.write_text(text)
+    path = tmp_path / ("mine.json" if text else "none.json")
+    if text:
+        path.write_text(text)
     with pytest.raises(ConfigError, match=re.escape(str(path))) as caught:
         HeadRules.from_file(path)
     assert what in str(caught.value)
 
 
-def test_unknown_tables_and_files_are_named(tmp_path):
+def test_other_mistakes():
     with pytest.raises(ConfigError, match="unknown head table 'xx': choose from en, any"):
         HeadRules.from_name("xx")
-    with pytest.raises(ConfigError, match=r"none\.json: the head table cannot be read"):
-        HeadRules.from_file(tmp_path / "none.json")
-
-
-def test_a_phrase_without_children_has_no_head():
     with pytest.raises(IncparseError, match="'NP' has no children"):
         EN.head_index("NP", [])
 
@@ -144,6 +140,9 @@ def test_head_words():
     tree = Tree.from_string("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))")
     assert list(head_children(tree.arrays, EN)) == [1, 1]  # VP of S, NN of NP; TOP and VP have one child
     assert head_words(tree.arrays, [1, 1]) == (2, 2, 1, 0, 1, 2, 2, 3)
+    for wrong in ([], [1], [3, 1], [-1, 1]):
+        with pytest.raises(IncparseError, match="another tree"):
+            head_words(tree.arrays, wrong)
 
 
 @given(normalised_trees())
@@ -155,10 +154,3 @@ def test_every_node_has_the_head_of_its_head_child(tree):
         else:
             child = node[EN.head_index(node.label, [child.label for child in node])]
             assert words[node.index] == words[child.index]
-
-
-@pytest.mark.parametrize("heads", [[], [1], [3, 1], [-1, 1]])
-def test_heads_of_another_tree(heads):
-    tree = Tree.from_string("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))")
-    with pytest.raises(IncparseError, match="another tree"):
-        head_words(tree.arrays, heads)
