@@ -22,7 +22,7 @@ from spacy_incparse.pipeline.tree_pipe import TrainedPipe
 @Language.factory(
     "incparse_tagger",
     assigns=["token.tag"],
-    requires=["doc.sents"],
+    requires=["token.is_sent_start"],
     default_config={
         "model": None,
         "training": {"seed": 0},

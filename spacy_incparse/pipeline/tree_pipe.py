@@ -7,11 +7,13 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import wraps
 from inspect import Parameter, Signature, signature
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_type_hints
+from weakref import ref
 
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
@@ -80,12 +82,13 @@ SCORER = {"@scorers": "spacy_incparse.const_scorer.v1"}
 TREE_DEFAULTS: dict[str, Any] = {
     one.name: {} if one.default is MISSING else one.default for one in fields(TreeSettings)
 } | {"scorer": SCORER}
+_BOUNDS = "token.is_sent_start"  # what each component assigns that sets sentence boundaries
 TREE_ATTRIBUTES = ("doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path")
 TREE_SCORE_WEIGHTS: dict[str, float | None] = {"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0}
 
 
 def tree_factory(name: str, default_config: dict[str, Any], *assigns: str) -> Callable[[Factory], Factory]:
-    """Register a factory of components that store trees.
+    """Register a factory of components that store trees and know their pipeline.
 
     spaCy checks the `**settings` that the factory takes as the fields of `TreeSettings` in its default config.
     """
@@ -95,14 +98,21 @@ def tree_factory(name: str, default_config: dict[str, Any], *assigns: str) -> Ca
         types, known = get_type_hints(TreeSettings), {one.name for one in own}
         shared = [one for one in types if one in default_config and one not in known]
         more = [Parameter(one, Parameter.KEYWORD_ONLY, annotation=types[one]) for one in shared]
-        make.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
+
+        @wraps(make)
+        def make_in(nlp: Language, **settings: Any) -> Any:
+            component = make(nlp=nlp, **settings)
+            component.pipeline = ref(nlp)
+            return component
+
+        make_in.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
         return Language.factory(
             name,
             assigns=[*TREE_ATTRIBUTES, *assigns],
-            requires=["doc.sents"],
+            requires=[_BOUNDS],
             default_config=default_config,
             default_score_weights=TREE_SCORE_WEIGHTS,
-        )(make)
+        )(cast("Factory", make_in))
 
     return registered
 
@@ -187,6 +197,7 @@ class SearchingPipe(TrainedPipe):
     """A component that finds analyses of sentences, for Docs to ask for: a parser, or the reranker of one."""
 
     is_reranker = False
+    pipeline: Callable[[], Language | None] = staticmethod(lambda: None)  # that it was made in, as long as it exists
     _decoder: Any = None  # the last `decoder`
     max_calibrated: int | None = None  # sentences that a temperature is fitted on; None: those of `fit_temperature`
 
@@ -247,7 +258,7 @@ class SearchingPipe(TrainedPipe):
         """Store a temperature with the weights."""
 
     def _state(self) -> dict[str, Any]:
-        return super()._state() | {"_decoder": None}
+        return {key: value for key, value in super()._state().items() if key != "pipeline"} | {"_decoder": None}
 
 
 def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
@@ -360,7 +371,12 @@ class TreePipe(SearchingPipe):
         docs, decoder = list(docs), self.decoder
         for doc in docs:
             if not has_sentence_bounds(doc):
-                what = "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer"
+                nlp = self.pipeline()
+                behind = dropwhile(lambda one: one[1] is not self, nlp.pipeline if nlp else ())
+                late = [name for name, _ in behind if nlp and _BOUNDS in nlp.get_pipe_meta(name).assigns]
+                what = f"{late[0]!r} sets them, but comes after" if late else "add a sentencizer before"
+                cure = f"nlp.add_pipe({late[0] if late else 'sentencizer'!r}, before={self.name!r})"
+                what = f"a Doc without sentence boundaries is parsed as one sentence: {what} {self.name!r}: {cure}"
                 self._warn_once("bounds", what)
         by_doc = self.sentences_by_doc(docs)
         parsed = iter(self.annotated([sentence for group in by_doc for sentence in group], decoder))

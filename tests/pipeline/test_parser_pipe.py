@@ -208,6 +208,22 @@ def test_analysis_knows_what_is_assigned():
     assert analysis["problems"]["incparse"] == []
 
 
+@pytest.mark.parametrize("setter", ["sentencizer", "senter", "parser"])
+def test_the_order_of_components_is_known_and_a_wrong_one_has_a_cure(setter):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("incparse", "trees").model = fake_model()
+    with pytest.warns(UserWarning, match=r"nlp\.add_pipe\('sentencizer', before='trees'\)"):
+        nlp("The owl slept. Mice ran.")
+    late = nlp.add_pipe("incparse", "more")
+    late.model = fake_model()
+    nlp.add_pipe(setter, "bounds")
+    assert nlp.analyze_pipes()["problems"]["more"] == ["token.is_sent_start"]
+    with pytest.warns(UserWarning, match=r"'bounds' sets them, but comes after 'more': nlp.*'bounds', before='more'"):
+        late(nlp.make_doc("The owl slept. Mice ran."))
+    nlp.add_pipe(setter, "early", first=True)
+    assert not any(nlp.analyze_pipes()["problems"].values())
+
+
 def test_search_and_nbest_may_be_changed_after_the_first_text(trained):
     nlp = untrained().from_bytes(trained.to_bytes())
     component = nlp.get_pipe("incparse")
