@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spacy_incparse.neural.training import Finished
 
 
+SAVE_SECONDS = 900.0  # between two saved states within a pass
 _BASE_WIDTH = 768  # of an encoder of base size
 
 
@@ -85,12 +86,12 @@ def train_neural(
 
     base: a neural pipeline to fine-tune; None: a new one, by the config. extra: more trees, of which each pass sees a
     part. gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the
-    best. resume: go on after the last finished pass of the same training.
+    best. resume: go on after what is finished of the same training.
     """
     from spacy.training.initialize import init_nlp
 
     from spacy_incparse.corpora.records import folder_hash
-    from spacy_incparse.neural.training import Finished, NeuralPasses, NeuralState
+    from spacy_incparse.neural.training import PART, Finished, NeuralPasses, NeuralState
     from spacy_incparse.training.loop import PassReport, fingerprint, forget
 
     _use_gpu(gpu, config)
@@ -111,19 +112,30 @@ def train_neural(
         else:
             state.begin()
         on_kept(done.n_passes)
+        before, saved = done._replace(n_parts=0, n_updates=done.n_updates - done.n_parts * PART), time.monotonic()
+        seconds = time.process_time() - done.seconds
+
+        def on_part(n_parts: int, n_updates: int) -> None:
+            nonlocal saved
+            if time.monotonic() - saved >= SAVE_SECONDS:
+                n_all, n_seconds = before.n_updates + n_updates, time.process_time() - seconds
+                state.save(passes, before._replace(n_parts=n_parts, n_updates=n_all, seconds=n_seconds))
+                saved = time.monotonic()
+
         for number in range(done.n_passes + 1, passes.number + 1):
-            started, seconds = time.perf_counter(), time.process_time() - done.seconds
-            n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"))
+            started, n_parts = time.perf_counter(), done.n_parts if number == done.n_passes + 1 else 0
+            n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"), n_parts, on_part)
             score, scores = passes.scores()
-            is_best = score > done.best or not (keep_last or best.exists())
+            is_best = score > before.best or not (keep_last or best.exists())
             if number == passes.number if keep_last else is_best:
                 passes.save(scores, partial(save_pipeline, path=best))
             table.add(PassReport(number, n_updates, scores, time.perf_counter() - started, is_best))
-            done = Finished(number, done.n_updates + n_updates, max(score, done.best), time.process_time() - seconds)
-            state.save(passes, done)
+            n_all, best_score = before.n_updates + n_updates, max(score, before.best)
+            before, saved = Finished(number, n_all, best_score, time.process_time() - seconds), time.monotonic()
+            state.save(passes, before)
             on_kept(number)
     forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
-    return done
+    return before
 
 
 @contextmanager

@@ -26,7 +26,8 @@ from spacy_incparse.pipeline.registered import set_steps
 from spacy_incparse.training.loop import NEURAL, forget
 from spacy_incparse.training.passes import PassSelection
 
-PREFIX = "pass-"  # of the folder of a finished pass; 0: none is finished
+PREFIX = "pass-"  # of the folder of what is finished: how many passes, and after a point, how many parts of the next
+PART = 500  # updates
 _HEAD, _OPTIMIZER = "state.json", "optimizer.npz"
 _TABLES = ("mom1", "mom2", "averages")  # of the optimizer, by parameter
 
@@ -36,8 +37,8 @@ class NeuralPasses:
 
     selection: which examples of the training corpus are in a pass; None: all of them.
 
-    A pass is spaCy's `train_while_improving` over the training corpus. Each begins with random numbers of its own: the
-    pipeline's weights and the optimizer after a pass are then all that the next one needs.
+    A pass is spaCy's `train_while_improving` over the training corpus, in parts of `PART` updates. Each part begins
+    with random numbers of its own: the pipeline's weights and the optimizer after it are all that the next one needs.
     """
 
     def __init__(self, nlp: Language, selection: PassSelection | None = None):
@@ -56,35 +57,43 @@ class NeuralPasses:
         """How many passes there are."""
         return int(self._settings["max_epochs"])
 
-    def learn(self, number: int, on_step: Callable[[int, int], object]) -> int:
-        """Make a pass; return how many updates it had.
+    def learn(
+        self, number: int, on_step: Callable[[int, int], object], n_parts: int = 0,
+        on_part: Callable[[int, int], object] = lambda n_parts, n_updates: None,
+    ) -> int:  # fmt: skip
+        """Make a pass; return how many updates it has.
 
-        on_step: takes the numbers of sentences that the pass has learned from, and of all.
+        on_step: takes the numbers of sentences that the pass has learned from, and of all. n_parts: of the pass that
+        are finished already. on_part: takes how many parts and updates of the pass are finished, after each part.
         """
         settings = self._settings
-        fix_random_seed((settings["seed"] or 0) * self.number + number)
+        seed = (settings["seed"] or 0) * self.number + number
+        fix_random_seed(seed)
         chosen = self._of_pass(number)
-        examples = random.sample(chosen, len(chosen))
-        updates = train_while_improving(
-            self.nlp,
-            self.optimizer,
-            ((number, list(batch)) for batch in settings["batcher"](examples)),
-            lambda: (0.0, {}),  # it evaluates after the first update, whatever the frequency
-            dropout=settings["dropout"],
-            eval_frequency=sys.maxsize,
-            accumulate_gradient=settings["accumulate_gradient"],
-            patience=0,
-            max_steps=0,
-            exclude=settings["frozen_components"],
-            annotating_components=settings["annotating_components"],
-            before_update=settings["before_update"],
-        )
-        n_updates = n_done = 0
-        for batch, _, _ in updates:
-            n_updates += 1
-            n_done += len(batch)
-            on_step(n_done, len(examples))
-        return n_updates
+        batches = list(settings["batcher"](random.sample(chosen, len(chosen))))
+        n_done = sum(map(len, batches[: n_parts * PART]))
+        for part in range(n_parts, max(-(-len(batches) // PART), 1)):
+            if part:
+                fix_random_seed(seed + (part << 20))
+            updates = train_while_improving(
+                self.nlp,
+                self.optimizer,
+                ((number, list(batch)) for batch in batches[part * PART : (part + 1) * PART]),
+                lambda: (0.0, {}),  # it evaluates after the first update, whatever the frequency
+                dropout=settings["dropout"],
+                eval_frequency=sys.maxsize,
+                accumulate_gradient=settings["accumulate_gradient"],
+                patience=0,
+                max_steps=0,
+                exclude=settings["frozen_components"],
+                annotating_components=settings["annotating_components"],
+                before_update=settings["before_update"],
+            )
+            for batch, _, _ in updates:
+                n_done += len(batch)
+                on_step(n_done, len(chosen))
+            on_part(part + 1, min((part + 1) * PART, len(batches)))
+        return len(batches)
 
     def _of_pass(self, number: int) -> list[Example]:
         return [self._examples[place] for place in self._selection.of_pass(number)]
@@ -119,12 +128,18 @@ class NeuralPasses:
 
 
 class Finished(NamedTuple):
-    """What is finished: how many passes with how many updates, the best score, and the CPU seconds of the passes."""
+    """What is finished: how many passes and updates, the best score, the CPU seconds, and parts of the next pass."""
 
     n_passes: int = 0
     n_updates: int = 0
     best: float = -1.0
     seconds: float = 0.0
+    n_parts: int = 0
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of its state."""
+        return f"{PREFIX}{self.n_passes}" + (f".{self.n_parts}" if self.n_parts else "")
 
 
 def is_begun(folder: Path) -> bool:
@@ -147,7 +162,7 @@ class NeuralState:
         """Save what the next pass needs. An interrupted save leaves the state before it."""
         self._write(finished, passes)
         for path in self._folder.glob(f"{PREFIX}*"):
-            if path.name != f"{PREFIX}{finished.n_passes}":
+            if path.name != finished.folder:
                 shutil.rmtree(path, ignore_errors=True)
 
     def finished(self) -> Finished:
@@ -169,16 +184,16 @@ class NeuralState:
         return finished
 
     def restore(self, passes: NeuralPasses, finished: Finished) -> None:
-        """Set weights and optimizer to those after the last finished pass. Raises ModelError if they are damaged."""
-        if finished.n_passes:
-            path = self._folder / f"{PREFIX}{finished.n_passes}"
+        """Set weights and optimizer to those after what is finished. Raises ModelError if they are damaged."""
+        if finished.n_updates:
+            path = self._folder / finished.folder
             with _damage(path):
                 _read(path, passes)
             for _ in range(finished.n_updates):
                 passes.optimizer.step_schedules()
 
     def _write(self, finished: Finished, passes: NeuralPasses | None) -> None:
-        path = self._folder / f"{PREFIX}{finished.n_passes}"
+        path = self._folder / finished.folder
         unfinished = self._folder / f"{path.name}.tmp"
         shutil.rmtree(unfinished, ignore_errors=True)
         with named(path):
@@ -202,9 +217,13 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _last(folder: Path) -> Path | None:
-    """Return the folder of the last finished pass."""
-    found = [path for path in folder.glob(f"{PREFIX}*") if path.name.removeprefix(PREFIX).isdigit()]
-    return max(found, key=lambda path: int(path.name.removeprefix(PREFIX)), default=None)
+    """Return the folder of the last finished pass or part."""
+    found = []
+    for path in folder.glob(f"{PREFIX}*"):
+        numbers = path.name.removeprefix(PREFIX).split(".")
+        if all(map(str.isdigit, numbers)):
+            found.append((list(map(int, numbers)), path))
+    return max(found, default=([], None))[1]
 
 
 def _write_optimizer(path: Path, passes: NeuralPasses) -> dict[str, int]:

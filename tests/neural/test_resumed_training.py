@@ -15,22 +15,22 @@ TRAIN = DEV = ASSETS / "sample-dev.mrg"  # few sentences, which is enough here
 N_PASSES = 2
 
 
-def train(folder, *options, passes=N_PASSES):
-    words = ["train", TRAIN, DEV, folder, "--config", "neural", "--max-epochs", passes, *options]
+def train(folder, *options, passes=N_PASSES, trees=TRAIN):
+    words = ["train", trees, DEV, folder, "--config", "neural", "--max-epochs", passes, *options]
     return CliRunner().invoke(app, list(map(str, words)))
 
 
-def interrupt(monkeypatch, passes_before):
-    """Let a run be interrupted within the pass after so many."""
+def interrupt(monkeypatch, passes_before, share=0.5):
+    """Let a run be interrupted within the pass after so many, when so much of it is done."""
     learn = NeuralPasses.learn
 
-    def stop(self, number, on_step):
+    def stop(self, number, on_step, *parts):
         def count(done, total):
-            if number > passes_before and done > total / 2:
+            if number > passes_before and done > share * total:
                 raise KeyboardInterrupt
             on_step(done, total)
 
-        return learn(self, number, count)
+        return learn(self, number, count, *parts)
 
     monkeypatch.setattr(NeuralPasses, "learn", stop)
 
@@ -69,6 +69,24 @@ def test_a_resumed_run_gives_the_same_pipeline(whole, tmp_path, monkeypatch, pas
     assert len(lines(expected)) == N_PASSES
     assert contents(tmp_path / "out" / "model-best") == contents(folder / "model-best")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["model-best"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("passes_before", [0, 1])
+def test_a_run_resumed_within_a_pass_gives_the_same_pipeline(tmp_path, monkeypatch, passes_before):
+    monkeypatch.setattr("spacy_incparse.neural.training.PART", 1)
+    trees = tmp_path / "train.mrg"
+    trees.write_text(3 * TRAIN.read_text(encoding="utf8"), encoding="utf8")  # several updates
+    expected = train(tmp_path / "whole", trees=trees)
+    monkeypatch.setattr("spacy_incparse.cli.train_neural.SAVE_SECONDS", 0.0)
+    with monkeypatch.context() as patch:
+        interrupt(patch, passes_before, share=0.99)
+        stopped = train(tmp_path / "out", trees=trees)
+    (state,) = (tmp_path / "out" / "state" / "neural").iterdir()
+    assert state.name.startswith(f"pass-{passes_before}.")
+    resumed = train(tmp_path / "out", "--resume", trees=trees)
+    assert lines(stopped) + lines(resumed) == lines(expected)
+    assert contents(tmp_path / "out" / "model-best") == contents(tmp_path / "whole" / "model-best")
 
 
 @needs_transformers
