@@ -27,6 +27,7 @@ from spacy_incparse.trees.brackets import (
     MalformedError,
     Places,
     TreeParser,
+    count_words,
     label_at,
     located,
     next_line_bracket,
@@ -283,9 +284,10 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
     if first_end < 0:
         return None
     refuse_discontinuous(forest.tree(0).words, data[first_end:].partition(b"\n")[0].decode(), path)
-    words = (forest.tree(number).words for number in range(len(forest)))
-    refuse_discontinuous(next((found for found in words if len(found) > 1), ()), "", path)
-    return forest
+    all_words = (forest.tree(number).words for number in range(len(forest)))
+    words = next((found for found in all_words if len(found) > 1), ())
+    refuse_discontinuous(words, "", path)
+    return None if 2 * sum(" " in word for word in words) > len(words) else forest  # words with lemmas, perhaps
 
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
@@ -397,9 +399,6 @@ def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | s
         raise TreebankError(path, 1, 1, f"this file has discontinuous brackets (words by index), which {_ADVICE}")
 
 
-_SKIPPED_WORD = re.compile(r"\(\s*[^\s()]*|([^\s()]+)")  # a bracket with its label, or a word
-
-
 @dataclass
 class SkipLog:
     """The malformed places that a reader skipped, in the order of the files."""
@@ -419,7 +418,7 @@ class SkipLog:
     def pass_over(self, text: str) -> None:
         """Add text that follows what was skipped last."""
         self.n_lines += text.rstrip().count("\n")
-        self.n_words += sum(map(bool, _SKIPPED_WORD.findall(text)))
+        self.n_words += count_words(text)
 
     def update(self, other: SkipLog) -> None:
         """Add the places of another log behind these."""

@@ -30,6 +30,9 @@ _POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched
 _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
 _BLANKS = re.compile(rf"{_S}+")
 _BRACKET = re.compile(r"[()]")
+_WORDS = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM}(?:{_S}+{_ATOM})*){_S}*\)")  # a node without others: label, words
+_OVER_NODES = re.compile(rf"\({_S}*({_ATOM}){_S}*(?=\()")
+_LABEL_OR_WORD = re.compile(rf"\({_S}*(?:{_ATOM})?|({_ATOM})")
 _LINE_BRACKET = re.compile(r"^[ \t]*\(", re.MULTILINE)
 _LABEL = re.compile(rf"\({_S}*([^ \t\r\n\f\v()]*)")
 
@@ -87,6 +90,21 @@ class TreeParser:
         self._text, self._has_tags = text, tags
         self._multiword_tags = _MultiwordTags(text)
 
+    @cached_property
+    def _has_lemmas(self) -> bool:
+        """Whether the nodes of words have two words, most of which begin with the same letter: `(NNS cats cat)`."""
+        words = [word.lower().split() for _, word in _WORDS.findall(self._text)]
+        pairs = [word for word in words if len(word) == 2]
+        n_alike = sum(word[0] == lemma[0] and not word[0].isdigit() for word, lemma in pairs)
+        return len(pairs) > 0.9 * len(words) and n_alike > max(1, len(pairs) / 2)
+
+    @cached_property
+    def _is_tagged(self) -> bool:
+        """Whether most words have a node of their own, whose label is never that of a phrase."""
+        phrases = set(_OVER_NODES.findall(self._text))
+        n_own = sum(label not in phrases and not _BLANKS.search(word) for label, word in _WORDS.findall(self._text))
+        return n_own >= 3 * (count_words(self._text) - n_own)
+
     def read(self, begin: int, behind: int) -> tuple[TreeArrays, int]:
         """Return the tree that begins at a position, and the position after it; the text is read up to `behind`."""
         builder = ArraysBuilder()
@@ -101,13 +119,14 @@ class TreeParser:
                     raise MalformedError(piece.start(), "')' without a '(' before it; expected '(' and a tree")
                 if is_empty:
                     raise MalformedError(
-                        piece.start(), f"the node ({path[-1]}) is empty; expected a word or nodes in it"
+                        piece.start(),
+                        f"the node ({path[-1]}) is empty; expected a word, without brackets, or nodes in it",
                     )
                 path.pop()
                 builder.close()
             elif kind == _WORD:
                 if self._has_tags or not path:
-                    raise _bad_word(self._text, piece, path, is_empty)
+                    raise self._bad_word(piece, path, is_empty)
                 builder.leaf(UNKNOWN_TAG, penn_to_raw(piece.group(_WORD), UNKNOWN_TAG))
             else:
                 label = piece.group(_OPEN) or ""
@@ -137,11 +156,23 @@ class TreeParser:
             return
         if more:
             word += _BLANKS.sub(" ", more)
+            what = f"the node {label} has {len(word.split(' '))} words, {word[:40]!r}; expected "
+            if self._has_lemmas:
+                raise MalformedError(piece.start(), what + "one: leave the lemmas out, if they are lemmas")
             if not self._multiword_tags[label]:
-                what = f"the node {label} has {len(word.split(' '))} words, {word[:40]!r}; expected a POS node for each"
-                what += ", such as (DT the); a blank inside a word is written -U0020-"
-                raise MalformedError(piece.start(), what, is_untagged=True)
+                what += "a POS node for each, such as (DT the); a blank inside a word is written -U0020-"
+                raise MalformedError(piece.start(), what, is_untagged=not self._is_tagged)
         builder.leaf(label, penn_to_raw(word, label))
+
+    def _bad_word(self, piece: re.Match[str], path: list[str], is_empty: bool) -> MalformedError:
+        word, position = piece.group(_WORD), piece.start()
+        if not path:
+            return MalformedError(position, f"the word {word!r} outside a tree; expected '('")
+        if is_empty and not _BRACKET.search(self._text, piece.end()):
+            return MalformedError(position, f"the text ends after the word {word!r}; expected ')'")
+        where = f"both the word {word!r} and nodes in it" if is_empty else f"the word {word!r} next to other nodes"
+        what = f"the node {path[-1]} has {where}; expected a POS node for it"
+        return MalformedError(position, what, is_untagged=not self._is_tagged)
 
 
 class Layout:
@@ -222,21 +253,15 @@ def _indent(text: str, begin: int) -> int | None:
     return begin - line if not line or text[line - 1] == "\n" else None
 
 
+def count_words(text: str) -> int:
+    """Return the number of words in brackets, whether they form trees or not."""
+    return sum(map(bool, _LABEL_OR_WORD.findall(text)))
+
+
 def label_at(text: str, begin: int) -> str:
     """Return the label behind the bracket at a place."""
     found = _LABEL.match(text, begin)
     return found[1] if found else ""
-
-
-def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) -> MalformedError:
-    word, position = piece.group(_WORD), piece.start()
-    following = _BRACKET.search(text, piece.end())
-    if not path:
-        return MalformedError(position, f"the word {word!r} outside a tree; expected '('")
-    if is_empty and not following:
-        return MalformedError(position, f"the text ends after the word {word!r}; expected ')'")
-    where = f"has both the word {word!r} and nodes in it" if is_empty else f"has the word {word!r} next to other nodes"
-    return MalformedError(position, f"the node {path[-1]} {where}; expected a POS node for it", is_untagged=True)
 
 
 def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError:

@@ -24,7 +24,7 @@ def write(tmp_path):
     ("tree", "column", "what"),
     [
         ("(S (NP the cat) (VP sat))", 4, "the node NP has 2 words, 'the cat'"),
-        ("(S (NP (DT the) cat) (VP (VBD sat)))", 17, "the node NP has the word 'cat' next to other nodes"),
+        ("(S (NP (DT the) cat) (VP sat))", 17, "the node NP has the word 'cat' next to other nodes"),
         ("(S (VP sat (PP (IN on) (NP it))))", 8, "the node VP has both the word 'sat' and nodes in it"),
     ],
 )
@@ -59,6 +59,24 @@ def test_they_are_read_on_request(write, text, expected):
     assert [str(tree) for tree in read_trees(path, tags=False)] == [expected, expected]
     ((_, forest),) = read_forests([path], tags=False)
     assert [str(tree) for tree in forest] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("(S (NP (DT the) cat) (VP (VBD sat)))", "next to other nodes; expected a POS node for it"),
+        ("(S (NP (DT the) (X big cat)) (VP (VBD sat) (RB down)))", "2 words, 'big cat'; expected a POS node for each"),
+        ("(S (NP (DT the the) (NNS cats cat)) (VP (VBP sleep sleep)))", "'the the'; expected one: leave the lemmas"),
+        ("(S (NP (ART die die) (N Hunde Hund)) (V bellen bellen))", "'die die'; expected one: leave the lemmas"),
+        ("(S (NP (DT (the)) (NN (cat))))", "(the) is empty; expected a word, without brackets"),
+    ],
+)
+def test_what_has_tags_is_not_to_be_read_without_them(write, text, what):
+    """Their POS nodes would become phrases."""
+    with pytest.raises(TreebankError) as caught:
+        list(read_trees(write(f"{text}\n" + GOOD * ("lemmas" not in what))))
+    assert what in str(caught.value)
+    assert "--no-tags" not in str(caught.value)
 
 
 def test_a_treebank_without_tags_is_normalized(write):
