@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.tokens import BRACKETS
+from spacy_incparse.trees.labels import WRAPPERS
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
     from spacy_incparse.trees.tree import Tree
 
-ROOT_LABELS = ("TOP", "ROOT", "S1", "VROOT", "")  # not part of benepar's trees
 _ESCAPES = str.maketrans({bracket: f"-{name}-" for bracket, name in BRACKETS.items()})
 
 
@@ -39,11 +39,13 @@ def install_benepar_names() -> None:
     from spacy.tokens import Span, Token
 
     import spacy_incparse.pipeline.parser  # noqa: F401  registers the component
+    from spacy_incparse.documents.extensions import refusing
 
     owners: tuple[tuple[Any, dict[str, Any]], ...] = ((Span, _SPAN_GETTERS), (Token, _TOKEN_GETTERS))
     for owner, getters in owners:
         for name, getter in getters.items():
-            owner.set_extension(name, getter=getter, force=True)
+            setter = refusing("it is read off the trees, which doc._.trees = [...] sets")
+            owner.set_extension(name, getter=getter, setter=setter, force=True)
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
@@ -165,7 +167,7 @@ def _spans(nodes: Iterable[Any]) -> Iterator[Span]:
 
 
 def _is_root(node: Tree) -> bool:
-    return node.index == 0 and node.label in ROOT_LABELS
+    return node.index == 0 and node.label in WRAPPERS  # not part of benepar's trees
 
 
 def _is_only_child(node: Tree) -> bool:

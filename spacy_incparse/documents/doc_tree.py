@@ -144,6 +144,19 @@ class DocTree(Tree):
     def _at(self, index: int) -> DocTree:
         return DocTree(self._doc, self._anchored, index)
 
+    def _index_of(self, node: Any) -> int:
+        """Return the lowest node over a Token or Span without white space at its edges; the rest is as in a Tree."""
+        if not isinstance(node, Token | Span):
+            return super()._index_of(node)
+        start, text = node.idx if isinstance(node, Token) else node.start_char, node.text
+        first, behind = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
+        path = self._anchored.path_to(first, behind) if node.doc is self._doc and first < behind else ()
+        if not path:
+            raise IncparseError(
+                f"{text!r} (characters {start} to {start + len(text)}) is not in {self.root.text!r:.60}"
+            )
+        return path[-1]
+
 
 class _Analyses(NamedTuple):
     """The analyses of a sentence, and the model's temperature, if it has one.

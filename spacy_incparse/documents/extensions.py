@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import dropwhile, takewhile
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.doc_tree import DocTree, doc_parses
-from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.doc_tree import DocTree, ScoredTree, doc_parses
+from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.documents.storage import (
     ATTRIBUTE,
     MEASURES,
@@ -21,6 +22,7 @@ from spacy_incparse.documents.storage import (
     anchored_trees,
     keys,
     user_data,
+    write_given,
 )
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, joined, measuring_parser
@@ -56,6 +58,43 @@ def span_tree(span: Span) -> DocTree | None:
         return None
     index = found.node_at(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]))
     return None if index is None else DocTree(doc, found, index)
+
+
+def set_doc_trees(doc: Doc, trees: Iterable[Any] | None) -> None:
+    """Store given trees, such as another parser's, as those of the Doc's sentences with words; None or () removes all.
+
+    Each is as in `set_span_tree`. Raises IncparseError, and changes nothing, unless there is one for each sentence.
+    """
+    sentences = split_sentences(doc)
+    given = [None] * len(sentences) if trees is None else [trees] if isinstance(trees, Tree | str) else list(trees)
+    given = given or [None] * len(sentences)
+    if len(given) != len(sentences):
+        what = f"{len(given)} trees do not fit the Doc, which has {len(sentences)} sentences with words"
+        raise IncparseError(f"{what}: pass one for each, None for a sentence without a tree")
+    _write(doc, sentences, given)
+
+
+def set_span_tree(span: Span, tree: Any) -> None:
+    """Store a given tree as that of a sentence; None removes its tree.
+
+    tree: a Tree, brackets, or a tree of nltk or stanza. It is normalized, as those of a treebank are: without traces
+    and functions, with the root TOP. Raises IncparseError, and changes nothing, if the span is not a sentence, or its
+    words are not those of the tree.
+    """
+    tokens = [token.i for token in span if not token.is_space]
+    found = [one for one in split_sentences(span.doc) if list(one.tokens) == tokens]
+    if not found:
+        raise IncparseError(
+            f"{span.text!r:.60} is no sentence: only the tree of a whole one (doc.sents) can be assigned"
+        )
+    _write(span.doc, found, [tree])
+
+
+def _write(doc: Doc, sentences: Sequence[Sentence], given: Sequence[Any]) -> None:
+    from spacy_incparse.documents.gold import normalized_tree
+
+    trees = [None if one is None else normalized_tree(one) for one in given]
+    write_given(doc, zip(sentences, trees, strict=True))
 
 
 def span_is_constituent(span: Span) -> bool:
@@ -132,26 +171,57 @@ def _decode(value: str) -> dict[str, Any]:
     raise IncparseError(f"the stored measures have version {stored['version']}, this program reads {_VERSION}")
 
 
+def refusing(advice: str) -> Callable[[Any, object], None]:
+    """Return a setter that raises AttributeError: without one, spaCy stores the value where nobody looks for it."""
+
+    def refuse(owner: Any, value: object) -> None:
+        raise AttributeError(f"this attribute cannot be assigned: {advice}")
+
+    return refuse
+
+
+def _stored_text(attribute: str) -> dict[str, Any]:
+    """Return getter and setter of a Span attribute for stored strings, as spaCy's `from_json` sets it."""
+
+    def get(span: Span) -> str | None:
+        return user_data(span.doc).get(("._.", attribute, span.start_char, span.end_char))
+
+    def set_text(span: Span, value: object) -> None:
+        if not isinstance(value, str):
+            raise AttributeError(
+                f"{value!r:.60} is no stored tree or measures: assign trees to span._.tree, doc._.trees"
+            )
+        user_data(span.doc)["._.", attribute, span.start_char, span.end_char] = value
+
+    return {"getter": get, "setter": set_text}
+
+
+def parses_of(doc: Doc) -> Callable[..., tuple[tuple[ScoredTree, ...], ...]]:
+    """Return the method `doc._.parses`."""
+    return partial(doc_parses, doc)
+
+
 def register_extensions() -> None:
     """Register the attributes; if a name is already taken, keep the existing attribute and warn."""
     for name in (ATTRIBUTE, MEASURES):  # so that spaCy keeps the strings when it splits or joins Docs
         if not Span.has_extension(name):
-            Span.set_extension(name, default=None)
-    attributes: tuple[tuple[Any, str, str, Callable], ...] = (
-        (Doc, "trees", "getter", doc_trees),
-        (Doc, "parses", "method", doc_parses),
-        (Span, "tree", "getter", span_tree),
-        (Span, "is_constituent", "getter", span_is_constituent),
-        (Token, "tree_path", "getter", token_tree_path),
-        (Token, ATTRIBUTE, "getter", token_measures),
+            Span.set_extension(name, **_stored_text(name))
+    of_tree = refusing("it is read off the trees, which doc._.trees = [...] sets")
+    attributes: tuple[tuple[Any, str, Callable, Callable], ...] = (
+        (Doc, "trees", doc_trees, set_doc_trees),
+        (Doc, "parses", parses_of, refusing("call doc._.parses(k); doc._.trees = [...] sets the trees")),
+        (Span, "tree", span_tree, set_span_tree),
+        (Span, "is_constituent", span_is_constituent, of_tree),
+        (Token, "tree_path", token_tree_path, of_tree),
+        (Token, ATTRIBUTE, token_measures, refusing("measures are those of a component with measures = true")),
     )
-    for owner, name, kind, function in attributes:
+    for owner, name, getter, setter in attributes:
         if not owner.has_extension(name):
-            owner.set_extension(name, **{kind: function})
-        elif function not in owner.get_extension(name):
+            owner.set_extension(name, getter=getter, setter=setter)
+        elif getter not in owner.get_extension(name):
             warnings.warn(
                 f"{owner.__name__}._.{name} is already registered by another package: use "
-                f"spacy_incparse.documents.extensions.{function.__name__}() to access the trees",
+                f"spacy_incparse.documents.extensions.{getter.__name__}() to access the trees",
                 stacklevel=2,
             )
 

@@ -128,12 +128,7 @@ def examples(nlp: Language, trees: str | Tree | Iterable[str | Tree], *, tokeniz
     """
     if not isinstance(nlp, Language):
         raise IncparseError(f"the first argument has to be a pipeline, as in example(nlp, '(S ...)'), not {nlp!r}")
-    gold = []
-    for tree in _given(trees):
-        normalized = normalize(tree)
-        if normalized is None:
-            raise IncparseError(f"the tree {tree} has no words except traces")
-        gold.append(normalized)
+    gold = list(map(normalized_tree, _given(trees)))
     return [example_of(nlp, doc, tokenize=tokenize) for doc in trees_to_docs(gold, nlp.vocab, natural_spacing=tokenize)]
 
 
@@ -162,6 +157,18 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
             yield Tree(given.arrays, given.index)
         else:
             raise IncparseError(f"a gold tree has to be a Tree, or brackets in a string, not {given!r}")
+
+
+def normalized_tree(given: Any) -> Tree:
+    """Return a normalized tree, given as a Tree, as brackets, or as an object of another library that prints brackets.
+
+    Raises IncparseError if nothing is left, and TreebankError for what is no tree.
+    """
+    tree = Tree(given.arrays, given.index) if isinstance(given, Tree) else Tree.from_string(str(given))
+    found = normalize(tree)
+    if found is None:
+        raise IncparseError(f"the tree {tree} has no words except traces")
+    return found
 
 
 KEYS = ("const_p", "const_r", "const_f", "const_exact", "tag_acc")

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.documents.sentences import SPAN, Sentence, split_sentences
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.trees.arrays import lowest_common
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.codec import decode, encode, stored_head_words
@@ -44,6 +46,32 @@ def write_tree(doc: Doc, start_char: int, end_char: int, value: str, measures: s
     data["._.", ATTRIBUTE, start_char, end_char] = value
     if measures is not None:
         data["._.", MEASURES, start_char, end_char] = measures
+
+
+def write_given(doc: Doc, given: Iterable[tuple[Sentence, Tree | None]]) -> None:
+    """Store normalized trees as those of sentences, None for none, in place of all that overlap with these.
+
+    Raises IncparseError, and changes nothing, if the words of a tree are not those of its sentence.
+    """
+    bounds, new = [], {}
+    for sentence, tree in given:
+        start, end = sentence.start_char, sentence.end_char
+        bounds.append((start, end))
+        pairs = enumerate(zip_longest(tree.words, sentence.words), start=1) if tree is not None else ()
+        for number, (word, token) in pairs:
+            if word != token and (token is None or penn_to_raw(token) != word):
+                what = f"word {number} of the tree is {word!r}, and that of the sentence {token!r}"
+                raise IncparseError(f"{what}: the words of a tree have to be the tokens of {doc.text[start:end]!r:.60}")
+        if tree is not None:
+            new[key_of(start, end)] = encode(tree, sentence.char_starts, sentence.char_ends, origin=start)
+    for key, value in stored_trees(doc).items():
+        behind = bisect_left(bounds, (key[3], 0))
+        if not behind or bounds[behind - 1][1] <= key[2]:
+            new[key] = value
+    remove_mirrors(doc)
+    for key in keys(doc):
+        del user_data(doc)[key]
+    user_data(doc).update(new)
 
 
 def key_of(start_char: int, end_char: int) -> Key:

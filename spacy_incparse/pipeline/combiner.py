@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -41,9 +40,7 @@ def make_incparse_combiner(nlp: Language, name: str, members: dict[str, float], 
     search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
         for the probabilities of members that do not know those of all trees. See `CombinerSearch`.
     """
-    return IncParserCombiner(
-        nlp.vocab, Model("incparse_combiner", _no_forward), name, nlp=nlp, members=members, **settings
-    )
+    return IncParserCombiner(nlp.vocab, Model("incparse_combiner", _no_forward), name, members=members, **settings)
 
 
 class CombinedDecoder(ConfiguredParser):
@@ -99,7 +96,6 @@ class IncParserCombiner(TreePipe):
         model: Model,
         name: str = "incparse_combiner",
         *,
-        nlp: Language | None = None,
         members: dict[str, float] | None = None,
         **settings: Any,
     ):
@@ -108,7 +104,6 @@ class IncParserCombiner(TreePipe):
             raise ConfigError(f"{name}: members = {list(self.members)} must name two components or more")
         for member, weight in self.members.items():
             check_range(f"{name}: the weight of {member}", weight, 1e-6, 1e6)
-        self._nlp = None if nlp is None else weakref.ref(nlp)
         self._found: dict[str, TreePipe] = {}  # the last members found: a copy in another process has no pipeline
         super().__init__(vocab, model, name, **settings)
         self.cfg.update(temperature=None)
@@ -177,7 +172,7 @@ class IncParserCombiner(TreePipe):
 
     def _members(self) -> dict[str, TreePipe]:
         """Return the members by their names in the pipeline."""
-        nlp = None if self._nlp is None else self._nlp()
+        nlp = self.pipeline()
         if nlp is not None:
             self._found = self._named(nlp)
         return self._found
@@ -198,9 +193,6 @@ class IncParserCombiner(TreePipe):
                 f"factories 'incparse' and 'incparse_neural'"
             )
         return {member: pipes[member] for member in self.members or pipes}
-
-    def _state(self) -> dict[str, Any]:
-        return super()._state() | {"_nlp": None}
 
     def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
         from spacy_incparse.training.temperature import best_temperature, scored_analyses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -77,7 +76,7 @@ def make_incparse_reranker(
     if not is_being_loaded(nlp, name):
         check_reranking(training)
     return IncParserReranker(
-        nlp.vocab, RerankerModel(model), name, nlp=nlp, parser=parser, search=search, training=training, scorer=scorer
+        nlp.vocab, RerankerModel(model), name, parser=parser, search=search, training=training, scorer=scorer
     )
 
 
@@ -96,7 +95,6 @@ class IncParserReranker(SearchingPipe):
         model: RerankerModel,
         name: str = "incparse_reranker",
         *,
-        nlp: Language | None = None,
         parser: str | None = None,
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
@@ -104,7 +102,6 @@ class IncParserReranker(SearchingPipe):
     ):
         self.parser_name, self.spans_key = parser, None  # the parser component has the name of the group
         self.training = RERANK_DEFAULTS | (training or {})
-        self._nlp = None if nlp is None else weakref.ref(nlp)
         self._parser: TreePipe | None = None  # the last one found: a copy in another process has no pipeline
         self._was_alone = False  # of a copy: whether the parser of the pipeline was disabled
         super().__init__(vocab, model, name, scorer, search)
@@ -150,7 +147,7 @@ class IncParserReranker(SearchingPipe):
 
     def find_parser(self) -> TreePipe | None:
         """Return the component whose analyses are reranked, also if it is disabled; None if there is none."""
-        nlp = None if self._nlp is None else self._nlp()
+        nlp = self.pipeline()
         if nlp is not None:
             names_and_pipes = nlp.components
             here = [i for i, (_, pipe) in enumerate(names_and_pipes) if pipe is self]
@@ -257,7 +254,7 @@ class IncParserReranker(SearchingPipe):
 
     def _state(self) -> dict[str, Any]:
         # A pipeline cannot be pickled by reference: the copy goes on with the parser component found here.
-        return super()._state() | {"_nlp": None, "_parser": self.find_parser(), "_was_alone": self._is_alone}
+        return super()._state() | {"_parser": self.find_parser(), "_was_alone": self._is_alone}
 
     def _remove_others(self, doc: Doc, chosen: Sequence[ParsedSentence]) -> None:
         """Remove the trees of sentences that the Doc no longer has, which the parser would have removed."""
@@ -269,7 +266,7 @@ class IncParserReranker(SearchingPipe):
     @property
     def _is_alone(self) -> bool:
         """Whether the parser is disabled, so that the trees on a Doc are not those of its present sentences."""
-        nlp, parser = None if self._nlp is None else self._nlp(), self.find_parser()
+        nlp, parser = self.pipeline(), self.find_parser()
         return self._was_alone if nlp is None else all(pipe is not parser for _, pipe in nlp.pipeline)
 
     def _reranker(self) -> Reranker:

@@ -216,14 +216,15 @@ class Tree:
             warn_of_unknown_labels(arrays, label, phrases_only=True, stacklevel=2)
         return tuple(map(self._at, walks.without_nested(arrays, found, nested)))
 
-    def lca(self, a: Tree | int, b: Tree | int) -> Self:
-        """Return the lowest node that covers `a` and `b`, which are nodes of this tree or indices of words.
+    def lca(self, a: Any, b: Any) -> Self:
+        """Return the lowest node that covers `a` and `b`: nodes of this tree, or indices of words in its sentence.
 
-        Raises IncparseError if one of them is not in this tree.
+        On a Doc, they may also be Tokens and Spans. Raises IncparseError for anything else, and for what is not in this
+        tree.
         """
         return self._at(walks.lowest_common(self._arrays, self._index_of(a), self._index_of(b)))
 
-    def path(self, a: Tree | int, b: Tree | int) -> tuple[Self, ...]:
+    def path(self, a: Any, b: Any) -> tuple[Self, ...]:
         """Return the nodes from `a` up to the lowest common node and down to `b`; `a` and `b` are as in `lca`."""
         return tuple(map(self._at, walks.path(self._arrays, self._index_of(a), self._index_of(b))))
 
@@ -397,14 +398,16 @@ class Tree:
     def _nodes(self) -> range:
         return range(self._index, self._index + self._arrays.sizes[self._index])
 
-    def _index_of(self, node: Tree | int) -> int:
+    def _index_of(self, node: Any) -> int:
         if isinstance(node, Tree):
             if node._arrays is not self._arrays and node._arrays != self._arrays:
                 raise IncparseError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
             return node._index
+        if not hasattr(node, "__index__"):
+            raise IncparseError(f"{node!r} is neither a node of this tree nor the index of a word in its sentence")
         if not 0 <= node < len(self._arrays.words):
             raise IncparseError(
-                f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1}"
+                f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1} of its sentence"
             )
         return self._arrays.leaves[node]
 

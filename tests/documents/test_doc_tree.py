@@ -237,3 +237,32 @@ def test_it_is_plain_json():
 def test_of_anything_but_a_doc(given):
     with pytest.raises(IncparseError, match="is no Doc: pass one"):
         trees_to_json(given)
+
+
+def test_words_may_be_tokens_and_spans_of_the_doc():
+    words = ["Rain", "fell", ".", "The", "\n", "owl", "saw", "a", "mouse"]
+    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[1, 0, 0, 1, 0, 0, 0, 0, 0])
+    doc._.trees = [
+        "(S (NP (NN Rain)) (VP (VBD fell)) (. .))",
+        "(S (NP (DT The) (NN owl)) (VP (VBD saw) (NP (DT a) (NN mouse))))",
+    ]
+    first, tree = doc._.trees
+    assert tree.lca(doc[6], doc[8]) == tree.lca(2, 4) == tree[0][1]
+    assert tree.lca(doc[3:6], doc[5]) == tree.lca(doc[3:6], 0) == tree[0][0]
+    assert tree.lca(doc[4:6], doc[4:6]).label == "NN"  # white space at the edges does not count
+    assert [node.label for node in tree[0][0].path(doc[5:6], doc[7:9])] == ["NN", "NP", "S", "VP", "NP"]
+    for wrong, part in [
+        (doc[0], r"'Rain' \(characters 0 to 4\) is not in 'The"),
+        (doc[1:5], "is not in"),
+        (doc[4], "is not in"),
+        (Doc(doc.vocab, words=words)[3], "'The'"),
+        (5, "0 to 4 of its sentence"),
+        (-1, "word -1"),
+        (1.5, "1.5 is neither"),
+        ("The", "'The' is neither"),
+        (first, "another tree"),
+    ]:
+        with pytest.raises(IncparseError, match=part):
+            tree.lca(wrong, 0)
+    with pytest.raises(IncparseError, match="neither a node"):
+        Tree.from_string(str(tree)).lca(doc[3], doc[5])
