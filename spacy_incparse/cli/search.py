@@ -83,33 +83,24 @@ def search_command(
         compiled, None if count or by_label else writers[format_ or "kwic"], by_label, raw_labels, every, limit,
         normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
     )  # fmt: skip
-    labels, n_found, n_trees, skipped, n_left = Counter[str](), 0, 0, SkipLog(), limit
-    known, absent = frozenset[str](), None
+    total, n_left = FileResult(), limit
     is_shown = search.writer is None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
         for result in search.results(files, n_process):
             for line in islice(result.lines, n_left):
                 print(line)  # not echo, which flushes every line: there may be many hits
                 n_left = None if n_left is None else n_left - 1
-            labels.update(result.labels)
-            n_found += result.count
-            n_trees += result.n_trees
-            skipped.update(result.skipped)
-            known |= result.known
-            if result.is_file:
-                absent = result.absent if absent is None else absent & result.absent
+            total.add(result)
             progress.update(result.is_file)
             if n_left == 0:
                 break
-    for label in sorted(absent or ()):
-        problem = label_problem(label, known, are_all=n_left != 0)
-        if problem is not None:
-            echo(f"Warning: {problem}", err=True)
+    for problem in filter(None, (label_problem(one, total.known, are_all=n_left != 0) for one in sorted(total.absent))):
+        echo(f"Warning: {problem}", err=True)
     if search.writer is None:
-        echo("\n".join(label_table(labels)) if by_label else n_found)
+        echo("\n".join(label_table(total.labels)) if by_label else total.count)
     if skip_bad:
-        echo(str(skipped), err=True)
-        if skipped and not n_trees:
+        echo(str(total.skipped), err=True)
+        if total.skipped and not total.n_trees:
             raise IncparseError(f"{' '.join(sources)}: no tree is left without the malformed ones")
 
 
@@ -273,6 +264,15 @@ class FileResult:
     is_file: bool = False  # not only what was skipped
     known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process
     absent: Set[str] = frozenset()  # those of the pattern that are not among them
+
+    def add(self, other: FileResult) -> None:
+        """Add what was found in another file, without its lines."""
+        self.labels.update(other.labels)
+        self.skipped.update(other.skipped)
+        self.count, self.n_trees = self.count + other.count, self.n_trees + other.n_trees
+        self.known |= other.known
+        if other.is_file:
+            self.absent, self.is_file = other.absent & self.absent if self.is_file else other.absent, True
 
 
 HitWriter = Callable[[Path, Match], str]
