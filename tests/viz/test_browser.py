@@ -261,27 +261,6 @@ def test_the_policy_lets_only_the_page_s_own_program_run(browser):
     assert 'role="tree"' in small
 
 
-def test_dark_and_light_colours_can_be_read(browser):
-    script = """
-    const luminance = (color) => {
-      const part = color.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)
-        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-      return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
-    };
-    const contrast = (a, b) => {
-      const [x, y] = [luminance(a), luminance(b)];
-      return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-    };
-    const paper = getComputedStyle(document.body).backgroundColor;
-    const words = all(".words text, .tag text").map((e) => contrast(getComputedStyle(e).fill, paper));
-    const labels = all(".phrase").map((e) =>
-      contrast(getComputedStyle(e.querySelector("text")).fill, getComputedStyle(e.querySelector("rect")).fill));
-    return [matchMedia("(prefers-color-scheme: dark)").matches, Math.min(...words) >= 7, Math.min(...labels) >= 7];
-    """
-    assert browser.run(page_of(TREE), script, "--blink-settings=preferredColorScheme=1") == [False, True, True]
-    assert browser.run(page_of(TREE), script, "--blink-settings=preferredColorScheme=0") == [True, True, True]
-
-
 @pytest.mark.parametrize("style", ["tree", "brackets", "spans"])
 def test_a_deep_tree_does_not_break_the_page(browser, style):
     found = browser.run(page_of(deep_tree(600), style=style), 'return [search("run"), all("figure").length]')

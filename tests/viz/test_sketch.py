@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.sketch import child_indices, folded_phrases, lay_out, sketch, text_lines, wrap
-from tests.strategies import deep_tree, normalised_trees, raw_trees
+from tests.strategies import normalised_trees, raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")
 
@@ -87,12 +87,6 @@ def test_nothing_overlaps_and_parents_stand_over_their_children(tree, data, gap)
         assert all(a[1] + gap <= b[0] for a, b in pairwise(level))
 
 
-def test_a_parent_is_in_the_middle():
-    layout = lay_out([3, 1, 1], [2, 4, 4], 2)
-    assert layout.width == 10
-    assert layout.centres == [5, 2, 8]
-
-
 GAP = 2
 
 
@@ -138,11 +132,3 @@ def test_a_flat_phrase_goes_on_in_other_parts():
     assert [part[0].label for part in parts] == ["S"] * len(parts)
     assert [part[-1].label for part in parts[:-1]] == ["…"] * (len(parts) - 1)
     assert [node.part for part in parts_of(tree, 1_000) for node in part] == [0] * 51  # it fits
-
-
-def test_deep_and_long_trees():
-    deep, flat = deep_tree(5_000), make_tree("S", [make_tree("NN", "word") for _ in range(5_000)])
-    assert len(sketch(deep, folded_phrases(deep, depth=4_000))) == 8_001 - 1
-    assert lay_out(deep.arrays.sizes, [3] * len(deep.arrays.sizes), 1).width == 4 * 5_001 - 1
-    for tree in (deep, flat):
-        check_parts(tree, parts_of(tree, 200))
