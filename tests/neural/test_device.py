@@ -1,9 +1,7 @@
 """The neural parser on another device than the processor: arrays that never mix with NumPy's."""
 
 import pickle
-from functools import partial
 
-import numpy as np
 import pytest
 import spacy
 from thinc.api import Adam, NumpyOps, set_current_ops
@@ -12,7 +10,7 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from tests import small_pipeline
 from tests.neural.conftest import MODEL, TOK2VEC, examples, learn, untrained
-from tests.neural.device_arrays import XP, DeviceArray, use_device, use_mixed_precision
+from tests.neural.device_arrays import DeviceArray, use_device, use_mixed_precision
 from tests.neural.test_listened_vectors import LISTENER
 from tests.neural.test_resumed_training import DEV, TRAIN, contents, interrupt
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
@@ -53,23 +51,6 @@ def assert_alike(found, expected):
 
 def params(model):
     return [node.get_param(name) for node in model.walk() for name in node.param_names if node.has_param(name)]
-
-
-def test_arrays_of_the_device_do_not_mix_with_others():
-    array = XP.asarray(np.arange(6.0).reshape(3, 2))
-    other = np.ones((3, 2))
-    for mixed in (
-        lambda: array + other,
-        lambda: other * array,
-        lambda: XP.concatenate([array, other]),
-        lambda: np.asarray(array),
-        lambda: array.__setitem__(0, other[0]),
-    ):
-        with pytest.raises(TypeError):
-            mixed()
-    assert isinstance(array[np.array([2, 0])], DeviceArray)
-    array[np.array([0, 0])] += array[1]
-    assert array.get().tolist() == [[2, 4], [2, 3], [4, 5]]
 
 
 @pytest.mark.parametrize("loss", ["max-margin", "crf", "local"])
@@ -126,18 +107,6 @@ def test_new_labels_and_a_layer_that_components_share(on_device):
     assert all(doc._.trees for doc in parsed(nlp, 20))
 
 
-def test_analyses_beside_a_pipeline_of_the_processor(on_device):
-    """Without a temperature of its own, a pipeline's analyses are also looked for in the others."""
-    pipelines = []
-    for move in (lambda: None, on_device):
-        move()
-        pipelines.append(nlp := with_listener())
-        found = examples(nlp, limit=5)
-        nlp.initialize(partial(list, found))
-    doc = pipelines[1]("The cat slept on the sofa.")
-    assert len(doc._.parses(2)[0]) == 2
-
-
 @pytest.mark.slow
 def test_a_combination_with_a_parser_of_the_processor(on_device, losses_and_pipeline, trained, tmp_path):
     losses_and_pipeline[1].to_disk(tmp_path / "neural")
@@ -173,28 +142,23 @@ def train(on_device, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_train_command_with_a_gpu(train, tmp_path):
+def test_a_training_on_a_gpu_that_is_resumed(train, tmp_path, monkeypatch):
     """It computes there, with fitted temperature, and its pipeline works elsewhere."""
-    nlp, chosen = train(2)
-    assert chosen == [0]
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        with pytest.raises(AssertionError, match="--resume continues"):
+            train(2)
+    train(2, "--resume")
+    resumed = contents(tmp_path / "out" / "model-best")
+    nlp, chosen = train(2, "--force")
+    assert resumed == contents(tmp_path / "out" / "model-best")
+    assert chosen == [0] * 3
     component = nlp.get_pipe("incparse_neural")
     assert component.decoder.temperature is not None
     assert all(isinstance(param, DeviceArray) for param in params(component.model))
     found = analyses(nlp)
     set_current_ops(NumpyOps())
     assert_alike(found, analyses(spacy.load(tmp_path / "out" / "model-best")))
-
-
-@pytest.mark.slow
-def test_a_training_on_a_gpu_is_resumed(train, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        interrupt(patch, 1)
-        with pytest.raises(AssertionError, match="--resume continues"):
-            train(2)
-    train(2, "--resume")
-    found = contents(tmp_path / "out" / "model-best")
-    train(2, "--force")
-    assert found == contents(tmp_path / "out" / "model-best")
 
 
 @needs_transformers

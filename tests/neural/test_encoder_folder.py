@@ -31,11 +31,6 @@ from tests.neural.tiny_encoder import (
 from tests.small_pipeline import ASSETS
 
 
-def test_sizes_are_read_from_the_folder(encoder_folder):
-    sizes, _ = encoder_sizes(encoder_folder)
-    assert (sizes["hidden_width"], sizes["num_hidden_layers"], sizes["model_max_length"]) == (16, 2, 64)
-
-
 def test_arrays_are_read_as_they_were_written(encoder_folder):
     expected = random_weights(len(pieces()))
     found = read_safetensors(encoder_folder / "model.safetensors")

@@ -1,12 +1,9 @@
 """The vectors of words: parts of Docs, listeners and what they miss, and tables of static vectors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import spacy
 from spacy.attrs import ORTH
-from spacy.cli.train import train
 from spacy.ml.models.tok2vec import CharacterEmbed, MaxoutWindowEncoder, MultiHashEmbed, build_Tok2Vec_model
 from spacy.tokens import Doc, DocBin
 from thinc.api import Model
@@ -14,7 +11,6 @@ from thinc.api import Model
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.neural.span_scorer import CutDocs, DocPart, check_listened, create_span_scorer, cut_vectors
 from tests.neural.conftest import MODEL, TOK2VEC, examples
-from tests.small_pipeline import ASSETS
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
 TEXT = "The cat slept on the sofa."
@@ -60,6 +56,9 @@ def test_analyses_of_a_cleaned_doc_are_refused(shared):
         other._.parses(2)
     with pytest.raises(IncparseError, match=MISSING):
         shared.get_pipe("incparse_neural").score(other, other._.trees[0])
+    (stored,) = DocBin(store_user_data=True, docs=[doc]).get_docs(shared.vocab)
+    with pytest.raises(IncparseError, match=MISSING):
+        stored._.parses(2, nlp=shared)
 
 
 def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
@@ -83,13 +82,6 @@ def test_a_listener_with_another_width_is_reported(width):
     nlp.initialize(lambda: found)
     with pytest.raises(ConfigError, match=f"48 dimensions, and the model needs {width}: the width of a listener"):
         nlp.update(found)
-
-
-def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):
-    (doc,) = DocBin(store_user_data=True, docs=[shared(TEXT)]).get_docs(shared.vocab)
-    assert len(doc._.trees) == 1
-    with pytest.raises(IncparseError, match=MISSING):
-        doc._.parses(2, nlp=shared)
 
 
 def test_a_pipeline_without_the_layer_is_refused(shared):
@@ -156,54 +148,25 @@ def test_vectors_do_not_depend_on_other_sentences(doc, embed):
     assert not np.allclose(first, layer.predict([doc])[0][:6])
 
 
-CONFIG = Path(__file__).parents[2] / "configs" / "neural.cfg"
-LAYER = "components.incparse_neural.model.tok2vec"
-SHORT = {
-    "training.max_epochs": 1,
-    "corpora.train.limit": 60,
-    "corpora.dev.limit": 5,
-    f"{LAYER}.width": 32,
-    f"{LAYER}.depth": 1,
-    f"{LAYER}.embed_size": 200,
-}
-WIDTH = 10
+def test_scores_depend_on_the_vectors_which_are_saved(tmp_path):
+    nlp, generator = spacy.blank("en"), np.random.default_rng(0)
+    nlp.vocab.reset_vectors(width=10)
+    for token in nlp(TEXT):
+        nlp.vocab.set_vector(token.text, generator.normal(size=10).astype("float32"))
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse_neural", config={"model": MODEL | {"tok2vec": TOK2VEC | {"pretrained_vectors": True}}})
+    found = examples(nlp, limit=5)
+    nlp.initialize(lambda: found)
 
+    def score(nlp):
+        (tree,) = nlp(TEXT)._.trees
+        return tree.score
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The folder of a table of vectors, one for each word of the sample treebank, and of the pipeline trained on it."""
-    folder, on_vectors = tmp_path_factory.mktemp("vectors"), spacy.blank("en")
-    generator = np.random.default_rng(0)
-    words = sorted({token.text for example in examples(on_vectors) for token in example.reference})
-    on_vectors.vocab.reset_vectors(width=WIDTH)
-    for word in words:
-        on_vectors.vocab.set_vector(word, generator.normal(size=WIDTH).astype("float32"))
-    on_vectors.to_disk(folder / "table")
-    paths = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
-    vectors = {f"{LAYER}.pretrained_vectors": True, "initialize.vectors": str(folder / "table")}
-    train(CONFIG, folder / "out", overrides=SHORT | paths | vectors)
-    return folder
-
-
-@pytest.fixture
-def on_vectors(folder):
-    return spacy.load(folder / "out" / "model-best")
-
-
-def score(on_vectors):
-    (tree,) = on_vectors(TEXT)._.trees
-    return tree.score
-
-
-@pytest.mark.slow
-def test_scores_depend_on_the_vectors_which_are_saved(on_vectors, folder, tmp_path):
-    table = spacy.load(folder / "table").vocab.vectors
-    assert (on_vectors.vocab.get_vector("cat") == table[on_vectors.vocab.strings["cat"]]).all()
-    before = score(on_vectors)
-    on_vectors.vocab.set_vector("piano", -on_vectors.vocab.get_vector("cat"))
-    assert score(on_vectors) == before  # the text does not have this word
-    on_vectors.vocab.set_vector("cat", -on_vectors.vocab.get_vector("cat"))
-    changed = score(on_vectors)
+    before = score(nlp)
+    nlp.vocab.set_vector("piano", -nlp.vocab.get_vector("cat"))
+    assert score(nlp) == before  # the text does not have this word
+    nlp.vocab.set_vector("cat", -nlp.vocab.get_vector("cat"))
+    changed = score(nlp)
     assert abs(changed - before) > 1e-3
-    on_vectors.to_disk(tmp_path)
+    nlp.to_disk(tmp_path)
     assert score(spacy.load(tmp_path)) == changed

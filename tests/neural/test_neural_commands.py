@@ -1,6 +1,7 @@
 """The commands with a saved neural pipeline: what they print and write is what the pipeline returns."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 import spacy
@@ -10,7 +11,6 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import _use_gpu
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.reader import read_trees
 from tests.small_pipeline import ASSETS
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
@@ -67,25 +67,6 @@ def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):
     assert "pip install" in result.stderr
 
 
-def test_what_is_wrong_with_a_gpu_is_an_error_in_a_line(monkeypatch):
-    """Whatever CuPy says, or PyTorch where it knows no CUDA."""
-
-    def fails(error):
-        def fail(given):
-            raise error
-
-        return fail
-
-    config = Config({"components": {"transformer": {}}, "system": {}})
-    monkeypatch.setattr("thinc.api.set_gpu_allocator", fails(AssertionError("Torch not compiled with CUDA enabled")))
-    monkeypatch.setattr("spacy.cli._util.require_gpu", lambda number: None)
-    with pytest.raises(IncparseError, match=r"--gpu 9: Torch not compiled with CUDA enabled\. A GPU needs CUDA"):
-        _use_gpu(9, config)
-    monkeypatch.setattr("spacy.cli._util.require_gpu", fails(RuntimeError("cudaErrorInvalidDevice")))
-    with pytest.raises(IncparseError, match="--gpu 9: cudaErrorInvalidDevice"):
-        _use_gpu(9, config)
-
-
 def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):
     trees = tmp_path / "words.mrg"
     trees.write_text("(TOP (NN cat))\n", encoding="utf8")
@@ -93,16 +74,6 @@ def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "found no phrases to learn" in result.stderr
     assert result.stderr.endswith("train on a treebank with phrases, such as (TOP (NP (NN cat)))\n")
-
-
-def test_annotate(model, loaded, tmp_path):
-    (tmp_path / "texts").mkdir()
-    texts = [TEXT, "It rained."]
-    for number, text in enumerate(texts):
-        (tmp_path / "texts" / f"{number}.txt").write_text(text, encoding="utf8")
-    run("annotate", tmp_path / "texts", tmp_path / "out", "--model", model, "--format", "brackets")
-    written = [str(tree) for path in sorted((tmp_path / "out").rglob("*.mrg*")) for tree in read_trees(path)]
-    assert written == [tree for text in texts for tree in trees(loaded(text))]
 
 
 def test_a_reranker_needs_a_parser_that_can_be_trained_again(model, tmp_path):
@@ -113,6 +84,7 @@ def test_a_reranker_needs_a_parser_that_can_be_trained_again(model, tmp_path):
 
 
 def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
+    """Whatever CuPy says, or PyTorch where it knows no CUDA, is one line."""
     chosen = []
     monkeypatch.setattr("thinc.api.set_gpu_allocator", chosen.append)
     monkeypatch.setattr("spacy.cli._util.require_gpu", chosen.append)
@@ -126,3 +98,7 @@ def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
         _use_gpu(gpu, config)
         assert chosen == expected
         assert config["system"]["gpu_allocator"] == ("pytorch" if "pytorch" in expected else None)
+    for place in ("thinc.api.set_gpu_allocator", "spacy.cli._util.require_gpu"):
+        monkeypatch.setattr(place, Mock(side_effect=AssertionError("Torch not compiled with CUDA enabled")))
+        with pytest.raises(IncparseError, match=r"--gpu 0: Torch not compiled with CUDA enabled\. A GPU needs CUDA"):
+            _use_gpu(0, config)

@@ -14,12 +14,10 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import ModelError
-from spacy_incparse.neural.component import DEFAULT_CONFIG
 from tests.neural.tiny_encoder import needs_transformers
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-NAMES = ["neural", "neural_transformer"]
 
 
 def is_filled(config):
@@ -35,12 +33,6 @@ def test_the_configs_are_filled(name):
     assert is_filled(load_config(CONFIGS / f"{name}.cfg"))
 
 
-@pytest.mark.parametrize("name", [*NAMES, "neural_shared"])
-def test_a_config_names_every_setting_of_the_component(name):
-    config = load_config(CONFIGS / f"{name}.cfg")
-    assert set(config["components"]["incparse_neural"]) == {"factory", *DEFAULT_CONFIG}
-
-
 def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
     config = load_config(CONFIGS / "neural_shared.cfg")
     weights = {key: weight for key, weight in config["training"]["score_weights"].items() if weight}
@@ -50,16 +42,22 @@ def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
 
 
 @pytest.mark.slow
-def test_train_makes_a_pipeline(tmp_path):
-    folder = tmp_path / "out"
+def test_train_makes_a_pipeline(pretrained, tmp_path):
+    """From weights for its layer, of a treebank and extra trees."""
+    folder, extra = tmp_path / "out", tmp_path / "extra.mrg"
+    extra.write_text("(TOP (HEADING (NP (FOO Gnus) (BAR everywhere))))\n" * 8, encoding="utf8")
     arguments = ["train", str(ASSETS / "sample-dev.mrg"), str(ASSETS / "sample-dev.mrg"), str(folder)]
-    arguments += ["--config", "neural", "--max-epochs", "2", "--encoder", "none"]
+    arguments += ["--config", "neural", "--max-epochs", "1", "--encoder", "none", "--extra", str(extra)]
+    arguments += ["--extra-weight", "0.5", "--init-tok2vec", str(pretrained)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
+    assert result.output.startswith("50 sentences and 8 extra ones to train on, 50 to choose the best pass\n")
     assert f"The pipeline is in {folder / 'model-best'}" in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["model-best"]
     nlp = spacy.load(folder / "model-best")
     assert len(nlp("It rained.")._.trees) == 1
+    assert "HEADING" in nlp.get_pipe("incparse_neural").labels
+    assert nlp.config["paths"]["init_tok2vec"] == str(pretrained)
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code == 1
     assert "replace it with --force" in again.output
@@ -90,15 +88,6 @@ def test_a_layer_starts_with_pre_trained_weights(pretrained):
     assert np.abs(given - plain).max() > 0.01
     found = layer.copy().from_bytes(pretrained.read_bytes())
     assert found.to_bytes() == layer.to_bytes()
-
-
-@pytest.mark.slow
-def test_train_takes_pre_trained_weights(pretrained, tmp_path):
-    sample = str(ASSETS / "sample-dev.mrg")
-    words = ["train", sample, sample, str(tmp_path), "--config", "neural", "--max-epochs", "1"]
-    result = CliRunner().invoke(app, [*words, "--init-tok2vec", str(pretrained)])
-    assert result.exit_code == 0, result.output
-    assert spacy.load(tmp_path / "model-best").config["paths"]["init_tok2vec"] == str(pretrained)
 
 
 def test_weights_that_do_not_fit_are_reported(pretrained, tmp_path):

@@ -13,7 +13,6 @@ from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.util import load_config
-from thinc.api import Adam
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
@@ -83,26 +82,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def nlp(folder):
     return spacy.load(folder / "out" / "model-best")
-
-
-def weights(nlp, name):
-    """The weights of a component, by place and name; `to_bytes` would also have the dropout."""
-    layers = enumerate(nlp.get_pipe(name).model.walk())
-    return {
-        (place, name): layer.get_param(name).tobytes()
-        for place, layer in layers
-        for name in layer.param_names
-        if layer.has_param(name)
-    }
-
-
-def learn_one_batch(nlp, found, exclude=()):
-    """Do as the loop of `spacy train`, but without weight decay: only gradients change weights."""
-    losses, optimizer = nlp.update(found, sgd=False, exclude=exclude, losses={}), Adam(0.001, L2=0)
-    for name, component in nlp.pipeline:
-        if name not in exclude and hasattr(component, "finish_update"):
-            component.finish_update(optimizer)
-    return losses
 
 
 @pytest.mark.slow
@@ -219,17 +198,6 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     ]
     assert losses[-1] < losses[0]
     assert nlp.get_pipe("tok2vec").model.to_bytes() == before
-
-
-@pytest.mark.slow
-def test_a_batch_without_trees_teaches_the_others(nlp):
-    doc = nlp.make_doc("It rained")
-    reference = doc.copy()
-    for token in reference:
-        token.tag_ = "NN"
-    before = weights(nlp, "tok2vec")
-    learn_one_batch(nlp, [spacy.training.Example(doc, reference)])
-    assert weights(nlp, "tok2vec") != before
 
 
 @pytest.mark.slow

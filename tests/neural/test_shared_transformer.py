@@ -30,9 +30,6 @@ TRANSITIONS = {
     "maxout_pieces": 2,
     "use_upper": True,
 }
-# The floors are far above what the untrained pipeline has, and below what this short training reaches.
-# Without pre-training, a transformer learns words slowly: tagger and ner would need more passes than a test can make.
-FLOORS = {"dep_uas": 0.2, "const_f": 0.3}
 
 
 def add_annotation(doc):
@@ -103,11 +100,6 @@ def nlp(folder):
     return spacy.load(folder / "out" / "model-best")
 
 
-def test_all_components_learn(nlp, folder):
-    scores = nlp.evaluate(read(nlp, folder))
-    assert {name: scores[name] for name, floor in FLOORS.items() if scores[name] <= floor} == {}
-
-
 def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_path):
     texts = [TEXT, "", "It rained.", TEXT] * 2
     expected = trees(nlp.pipe(texts))
@@ -151,16 +143,6 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder, encoder_f
     assert again.evaluate(read(again, folder))["const_f"] > 0
 
 
-def test_a_component_can_have_the_layer_for_itself(nlp):
-    before = str(nlp(TEXT)._.trees[0])
-    nlp.replace_listeners(LAYER, "incparse_neural", ["model.tok2vec"])
-    assert str(nlp(TEXT)._.trees[0]) == before
-    alone = spacy.blank("en")
-    alone.add_pipe("sentencizer")
-    alone.add_pipe("incparse_neural", source=nlp)
-    assert str(alone(TEXT)._.trees[0]) == before
-
-
 def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
     found = read(nlp, folder)[:5]
     with pytest.raises(IncparseError, match=r"incparse_neural: .* set frozen = true in its own settings"):
@@ -169,17 +151,3 @@ def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
         )
     nlp.get_pipe("transformer").frozen = True
     nlp.update(found, exclude=["tagger", "parser", "ner"], annotates=["sentencizer"], sgd=Adam(0.001))
-
-
-def test_others_may_be_frozen_while_trees_learn(nlp, folder):
-    found = read(nlp, folder, "train")
-    optimizer = nlp.resume_training()
-    nlp.get_pipe(LAYER).frozen = True
-    before = nlp.get_pipe(LAYER).model.to_bytes()
-    frozen = ["tagger", "parser", "ner"]
-    losses = [
-        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=[LAYER], losses={})["incparse_neural"]
-        for _ in range(5)
-    ]
-    assert losses[-1] < losses[0]
-    assert nlp.get_pipe(LAYER).model.to_bytes() == before

@@ -3,7 +3,7 @@
 import pytest
 import spacy
 from spacy.cli.train import train
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_config
 
 from spacy_incparse.neural.training import NeuralPasses
 from spacy_incparse.pipeline.registered import fit_steps
@@ -59,14 +59,6 @@ def test_the_settings_that_limit_a_training():
     assert fitted(eval_frequency=3) == (total, warm_up, 3)
     assert fitted(max_epochs=0) == (8, 7, every)  # without an end
     assert fitted(max_epochs=-1) == (8, 7, 1000)  # streamed
-
-
-def test_a_pipeline_is_initialized_without_a_corpus():
-    """As by `spacy pretrain`, or in Python."""
-    nlp = load_model_from_config(load_config(CONFIG), auto_fill=True)
-    found = examples(nlp, limit=5)
-    nlp.initialize(lambda: found)
-    assert nlp.config["training"]["eval_frequency"] == load_config(CONFIG)["training"]["eval_frequency"]
 
 
 def test_only_the_extra_trees_of_a_pass_count():

@@ -58,14 +58,6 @@ def test_sentences_that_were_right_count_for_the_interval():
     assert [length for length, *_ in perceptron.calls] == [1]
 
 
-def test_t1_is_the_number_of_rounds():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=2, cache_t1=3)
-    add(cache, 1)
-    assert add(cache, 2) == 6
-    assert [length for length, *_ in perceptron.calls] == [1, 2, 1, 2, 1, 2]
-
-
 def test_t2_bounds_the_updates_of_an_entry():
     perceptron = FakePerceptron()
     cache = cache_of(perceptron, cache_interval=1, cache_t1=3, cache_t2=4)

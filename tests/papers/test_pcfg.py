@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.chart.charts import ChartBuilder, derived_tree
-from spacy_incparse.chart.forest import GLUE_SCORE, rule_scores
+from spacy_incparse.chart.forest import rule_scores
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.papers.taskar_2004.features import (
@@ -16,7 +16,6 @@ from spacy_incparse.papers.taskar_2004.features import (
     LexicalSpans,
     Pcfg,
     phrase_spans,
-    span_features,
     span_words,
 )
 from spacy_incparse.transforms.binarize import Markovization, markovize
@@ -64,14 +63,6 @@ def test_words_choose_tags(sample_trees, sample_grammar):
     found = derived_tree(forest, edges, sample_grammar, words, tags)
     assert str(found) == "(TOP (S (NP (DT a) (NN hill)) (VP (VBD saw) (NP (DT the) (NN owl)))))"
     assert model.scores(forest, ["never", *words[1:]]).shape == (forest.n_edges,)
-
-
-def test_what_is_no_rule_costs_the_same_everywhere(sample_grammar):
-    model = Pcfg.estimate([], sample_grammar)
-    forest = ChartBuilder(sample_grammar).build(["IN", "NN"]).forest
-    edges, scores = forest.edge_array(), model.scores(forest)
-    assert set(scores[edges[:, 0] < -1]) == {GLUE_SCORE}
-    assert np.isfinite(scores).all()
 
 
 def test_lexical_scores_are_added(sample_grammar):
@@ -130,14 +121,6 @@ def labels(grammar, rule):
     return [grammar.labels[label] for label in grammar.labels_made(rule)] if rule >= 0 else []
 
 
-def test_basic_has_rules_alone(sample_grammar):
-    forest = ChartBuilder(sample_grammar).build(TAGS).forest
-    features = LexicalSpans(sample_grammar, with_words=False).read(forest, WORDS)
-    assert features.members.shape == (2, 0)
-    weights = np.ones(sample_grammar.n_rules)
-    assert set(features.scores(weights)) == {0.0, 1.0}
-
-
 def test_the_classifier_learns_its_spans():
     text = "(TOP (S (NP (DT the) (NN screen)) (VP (VBD was) (NP (NP (DT a) (NN sea)) (PP (IN of) (NP (NN red)))))))"
     sentences = [Tree.from_string(text)] * 5
@@ -147,11 +130,3 @@ def test_the_classifier_learns_its_spans():
     assert model.phrases(WORDS, TAGS) == phrases
     assert ConstituentClassifier.train(sentences).weights.tolist() == model.weights.tolist()
     assert model.phrases(["unseen"], ["XX"]) <= {(0, 1)}
-
-
-@pytest.mark.parametrize("span", [(0, 1), (2, 5), (0, 7)])
-def test_the_classifier_has_the_features_of_lexical_and_those_of_tags(span):
-    found = list(span_features(WORDS, TAGS, *span))
-    assert set(span_words(WORDS, *span)) < set(found)
-    assert ("all tags", *TAGS[slice(*span)]) in found
-    assert len(found) == len(set(found))

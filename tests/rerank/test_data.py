@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank import features
 from spacy_incparse.rerank.data import (
@@ -186,16 +185,6 @@ def test_the_highest_value_is_chosen_and_the_first_of_several():
     assert choose(data, values).tolist() == last.tolist()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_expected_f_chooses_as_the_parsers_do(seed):
-    scores = np.random.default_rng(seed).normal(size=3)
-    parses = [Parse(tree, float(score), "beam") for tree, score in zip(TREES, scores, strict=True)]
-    for temperature in (0.5, 2.0):
-        p = list_probabilities(scores / temperature, np.array([0, 3]))
-        found = int(np.argmax(expected_f(phrase_overlaps(TREES), p)))
-        assert parses[found] is max_expected_f(parses, temperature)
-
-
 def test_expected_f_from_its_definition():
     p = np.exp([log(0.5), log(0.3), log(0.2)])
     overlaps = phrase_overlaps(TREES)
@@ -204,12 +193,6 @@ def test_expected_f_from_its_definition():
     shared = [0.5 * 2 + 0.5, 0.5 + 0.3 * 7 + 0.2 * 6, 0.5 + 0.3 * 6 + 0.2 * 6]
     expected = [2 * both / (size + n_expected) for both, size in zip(shared, (2, 7, 6), strict=True)]
     assert expected_f(overlaps, p) == pytest.approx(expected)
-
-
-def test_a_large_scale_chooses_by_value():
-    data = random_data(2)
-    values = data.scores[:, 0]
-    assert (choose(data, values, "expected_f", 1e5) == choose(data, values)).all()
 
 
 def test_corpus_f():

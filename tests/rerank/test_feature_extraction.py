@@ -20,7 +20,7 @@ from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.reference import reranking_features as reference
-from tests.strategies import PHRASES, RAW_PHRASES, RAW_TAGS, TAGS, deep_tree, normalised_trees
+from tests.strategies import deep_tree, normalised_trees
 
 EN, ANY = HeadRules.from_name("en"), HeadRules.from_name("any")
 HUANG = GROUPS["huang"]
@@ -69,15 +69,6 @@ def test_families_are_those_of_the_twin_on_random_lists(trees, max_count):
         common = set.intersection(*wanted)
         found = [keys.tolist() for keys in keys_by_tree(extractor, trees)]
         assert found == [sorted(keys - common) for keys in wanted], family
-
-
-@settings(max_examples=40, deadline=None)
-@given(trees=candidates(normalised_trees(20, (*PHRASES, *RAW_PHRASES), (*TAGS, *RAW_TAGS))))
-def test_the_keys_of_a_list_are_those_of_its_trees_alone(trees):
-    extractor = FeatureExtractor(["all"], EN, closed_tags=CLOSED)
-    together = keys_by_tree(extractor, trees, drop_common=False)
-    for tree, keys in zip(trees, together, strict=True):
-        assert (keys == keys_by_tree(extractor, [tree], drop_common=False)[0]).all()
 
 
 def changed_in_one_place(tree):

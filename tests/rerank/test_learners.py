@@ -6,7 +6,7 @@ import pytest
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.data import ChoiceRule, candidate_values, choose, corpus_f, select_lists
 from spacy_incparse.rerank.learner import LogLearner, RiskLearner, find_learner, learner_names, minimize, split_weights
-from spacy_incparse.rerank.training import best_trial, contiguous_folds, cross_validate, round_numbers
+from spacy_incparse.rerank.training import best_trial, contiguous_folds, cross_validate
 from tests.reference.rerank_learners import slow_gradient, slow_log_objective, slow_minimum, slow_risk_objective
 from tests.rerank.random_lists import random_data
 
@@ -53,11 +53,6 @@ def test_the_same_data_give_the_same_bits():
     assert [weights.tobytes() for weights in first] == [weights.tobytes() for weights in second]
 
 
-def test_a_tight_prior_keeps_the_features_out():
-    found = RiskLearner(sigma=1e-4).learn(random_data(1))
-    assert np.abs(found.features).max() < 1e-3
-
-
 def test_probabilities_far_apart_do_not_overflow():
     data = random_data(2)
     for learner in LEARNERS.values():
@@ -81,12 +76,6 @@ def rosenbrock(x):
     a, b = x
     gradient = np.array([-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)])
     return (1 - a) ** 2 + 100 * (b - a * a) ** 2, gradient
-
-
-def test_a_quadratic_function():
-    found = minimize(quadratic, np.zeros(50), tolerance=1e-14)
-    assert found.x == pytest.approx(np.full(50, 3.0), abs=1e-5)
-    assert found.n_iterations < 60
 
 
 def test_a_curved_valley():
@@ -132,11 +121,6 @@ def test_folds_are_contiguous_and_cover_all_lists():
     for n_folds in (1, 5):
         with pytest.raises(ConfigError, match=f"4 lists .* {n_folds} folds"):
             contiguous_folds(4, n_folds)
-
-
-def test_numbers_of_rounds():
-    assert round_numbers(1000) == [31, 62, 125, 250, 500, 1000]
-    assert (round_numbers(3), round_numbers(0)) == ([1, 3], [0])
 
 
 def test_trials_are_what_each_fold_chooses_with_weights_of_the_others():

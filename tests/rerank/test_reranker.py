@@ -58,14 +58,6 @@ def test_scores_order_and_probabilities(seed):
     assert [share for _, share in ranked] == pytest.approx([shares[i] for i in order])
 
 
-def test_without_weights_the_order_stays():
-    columns = FeatureColumns(np.zeros(0, np.uint64))
-    reranker = Reranker(CONFIG, HEADS, columns, RerankerWeights(np.ones(1), np.zeros(0)))
-    assert [parse for parse, _ in reranker.rerank(PARSES, 1.0)] == PARSES
-    equal = [Parse(parse.tree, 1.0, "beam") for parse in PARSES]
-    assert [parse for parse, _ in reranker.rerank(equal, 1.0)] == equal
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_best_expected_f(seed):
     reranker = make(seed=seed).with_settings(choose="expected_f")
@@ -80,15 +72,6 @@ def test_only_n_candidates_are_looked_at_and_a_list_without_a_choice_stays():
     flat = Parse(flat_tree(["We", "ran"], ["PRP", "VBD"]), 0.0, "flat")
     assert make().rerank([flat], 1.0) == [(flat, 1.0)]
     assert make().rerank(PARSES[:1], 1.0) == [(PARSES[0], 1.0)]
-
-
-def test_bytes():
-    reranker = make()
-    copy = Reranker.from_bytes(reranker.to_bytes())
-    assert copy.to_bytes() == reranker.to_bytes()
-    assert copy.rerank(PARSES, 3.0) == reranker.rerank(PARSES, 3.0)
-    assert copy.config == reranker.config
-    assert copy.temperature == 2.0
 
 
 def test_features_without_weight_are_not_stored():

@@ -68,12 +68,6 @@ def test_a_wrong_weight_is_an_error(weight):
         check_weight(weight)
 
 
-def test_a_pass_sees_a_part_of_the_extra_trees():
-    totals, models = run(extra=ExtraTrees(OTHERS, 0.25))
-    assert set(totals.values()) == {40}
-    assert models != run(extra=ExtraTrees(OTHERS[::-1], 0.25))[1]
-
-
 def test_extra_trees_of_weight_1_are_more_of_the_treebank():
     assert run(extra=ExtraTrees(OTHERS))[1] == run(own=SAMPLE[:70])[1]
 
