@@ -1,5 +1,3 @@
-"""The progress of `annotate`: words per second, the time left, and when a line is shown."""
-
 import io
 
 import pytest

@@ -105,13 +105,6 @@ def test_files_and_pipes_get_utf8_whatever_the_system_uses(write):
     assert "[NN café]" in out
 
 
-def test_broken_bracket_file_is_named_with_line_and_column(run, write):
-    path = write("broken.mrg", "(TOP (NN a))\n(TOP (NN b)\n(TOP (NN c))\n")
-    result = run("stats", path)
-    assert result.exit_code == 1
-    assert re.match(rf"Error: {re.escape(str(path))}:\d+:\d+: ", result.stderr)
-
-
 def test_skip_bad_goes_on_and_names_what_it_left_out(run, write):
     path = write("broken.mrg", TREES + "(TOP (NN b\n(TOP (NN c))\n")
     result = run("stats", path, "--skip-bad")

@@ -1,5 +1,3 @@
-"""The commands with a chart parser: training, resuming, evaluation, lists, and scores of given trees."""
-
 import csv
 import json
 
@@ -80,14 +78,9 @@ def test_derivations_have_rules(run, chart_model, trees):
     [
         ({"learner": "svm"}, "there is no setting 'learner'"),
         ({"features": "finkel"}, "unknown feature set 'finkel': choose one of span"),
-        ({"features": "rich"}, "unknown feature set 'rich': choose one of span"),
         ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),
         ({"kind": "crf", "horizontal": 3}, "horizontal is 3: it must be at most 2"),
-        ({"n_tags": -1}, "n_tags is -1"),
-        ({"kind": "crf", "relaxed_rules": 1}, "relaxed_rules is 1: it must be true or false"),
         ({"pruning": "none"}, "pruning is 'none': choose one of normal, loose, off"),
-        ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),
-        ({"clusters": 3}, "clusters is 3"),
         ({"beam_size": 3}, "there is no setting 'beam_size'"),
     ],
 )

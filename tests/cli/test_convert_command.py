@@ -1,5 +1,3 @@
-import gzip
-
 import spacy
 from spacy.tokens import DocBin
 
@@ -28,13 +26,6 @@ def test_detokenized_text_reads_as_text_does(run, write, tmp_path):
     run("convert", path, tmp_path / "a.spacy", "--detokenize")
     (doc,) = _docs(tmp_path / "a.spacy")
     assert doc.text.strip() == "Rain can't stop."
-
-
-def test_several_sources(run, write, tmp_path):
-    first, second = write("a.mrg", "(TOP (NN a))\n"), tmp_path / "b.mrg.gz"
-    second.write_bytes(gzip.compress(b"(TOP (NN b))\n"))
-    run("convert", first, second, tmp_path / "ab.spacy")
-    assert [doc.text.strip() for doc in _docs(tmp_path / "ab.spacy")] == ["a", "b"]
 
 
 def test_a_treebank_is_never_overwritten(refused, write):

@@ -39,11 +39,6 @@ def test_same_figures_as_scoring_the_trees(evaluate, run, model, dev_file, write
         assert figures[key] == pytest.approx(expected[key])
 
 
-def test_gold_tags(evaluate):
-    _, figures = evaluate("--gold-tags")
-    assert figures["tag_acc"] == 1.0
-
-
 def test_calibration(evaluate):
     text, figures = evaluate("--calibration")
     assert text.splitlines()[-1].startswith("confidence of trees ")

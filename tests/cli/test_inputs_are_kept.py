@@ -1,5 +1,3 @@
-"""No command writes over a file that it reads, whatever name the file has."""
-
 import os
 
 import pytest
@@ -59,12 +57,3 @@ def test_an_input_in_a_folder_or_glob_is_not_overwritten(run, here, source):
     output = here / "folder" / "trees.txt"
     for command in ("score-trees", "stats"):
         assert_kept(run(command, source, "--output", output), output)
-
-
-def test_other_files_are_overwritten(run, here):
-    output = here / "stats.json"
-    output.write_text("old", encoding="utf8")
-    assert run("stats", "folder", "other.mrg", "--output", output).exit_code == 0
-    assert output.read_text(encoding="utf8") != "old"
-    (here / "link.mrg").symlink_to(here / "nowhere.mrg")
-    assert "nowhere" not in run("stats", "folder", "--output", output).stderr

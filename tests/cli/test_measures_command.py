@@ -1,5 +1,3 @@
-"""`measures` and `train --config generative`, from files to files."""
-
 import csv
 import gzip
 import json
@@ -183,15 +181,6 @@ def test_a_table_that_cannot_be_written_is_not_begun(refused, write, tmp_path):
     assert not output.exists()
 
 
-def test_a_device_gets_no_settings_beside_it(model, tmp_path, monkeypatch):
-    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
-    os.mkfifo(tmp_path / "pipe")
-    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
-        assert run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "pipe").exit_code == 0
-        assert reader.communicate()[0].startswith("sent\tword")
-    assert not (tmp_path / "pipe.json").exists()
-
-
 def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("It rained.\nIt snowed.\n", encoding="utf8")
     words = []
@@ -224,11 +213,6 @@ def test_too_little_memory_for_a_beam_is_told(tmp_path):
     assert done.stderr == "Error: out of memory: use a smaller beam or shorter sentences\n"
 
 
-def test_too_many_lags_are_refused(model, tmp_path):
-    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
-    assert run("measures", tmp_path / "a.txt", "--model", model, "--lags", 20_000_000).exit_code == 1
-
-
 def test_wrong_beams_are_told(model, tmp_path):
     (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
     for beam in ("10,x", "0", "-5", "", "1,,2", "1000000001", "3000000000", "9" * 5000):
@@ -236,31 +220,3 @@ def test_wrong_beams_are_told(model, tmp_path):
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"--beam '{beam}': pass numbers from 1 to 1000000000" in result.stderr
     assert run("measures", tmp_path / "a.txt", "--model", model, "--beam", 1_000_000_000).exit_code == 0
-
-
-def test_evaluate_and_parse_a_generative_pipeline(model, request):
-    dev = request.config.rootpath / ASSETS / "sample-dev.mrg"
-    for more in ((), ("--gold-tags",)):
-        assert run("evaluate", model, dev, *more).exit_code == 0
-    result = run("parse", "--model", model, "--nbest", 2, "The train was late.")
-    assert result.stdout.count("(TOP ") == 2
-    assert "# sent 1 parse 1 score -" in result.stdout
-
-
-def test_a_generative_pipeline_takes_the_place_of_an_older_training(tmp_path):
-    trees, out = tmp_path / "t.mrg", tmp_path / "out"
-    trees.write_text("(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n", encoding="utf8")
-    assert run("train", trees, trees, out, "-c", "paper", "--max-epochs", 1).exit_code == 0
-    refused = run("train", trees, trees, out, "-c", "generative")
-    assert "--resume" not in refused.stderr
-    assert (out / "state" / "learner.bin").exists()
-    (out / "state" / ".learner.bin.tmp").write_bytes(b"")
-    assert run("train", trees, trees, out, "-c", "generative", "--force").exit_code == 0
-    assert [path.name for path in out.iterdir()] == ["model-best"]
-    result = run("train", trees, trees, out, "-c", "paper", "--resume")
-    assert result.exit_code == 1
-    assert "no training to resume" in result.stderr
-
-
-def test_there_is_nothing_to_resume(refused, dev_file, tmp_path):
-    assert "one pass" in refused("train", dev_file, dev_file, tmp_path, "-c", "generative", "--resume")

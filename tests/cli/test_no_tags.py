@@ -1,5 +1,3 @@
-"""`--no-tags` of the commands that read brackets."""
-
 import json
 
 import pytest

@@ -3,7 +3,7 @@ import json
 import pytest
 import spacy
 
-from spacy_incparse.rerank.lists import read_lists, write_lists
+from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.treebanks.reader import read_treebank
 
 GOLD = "(TOP (S (NP (NN rain)) (VP (VBD fell))))"
@@ -45,33 +45,12 @@ def test_lists_of_a_model(oracle, run, model, dev_file, tmp_path):
         assert figures["calibration"][key] == pytest.approx(evaluated["calibration"]["trees"][key], rel=1e-3)
 
 
-def test_gold_tags(oracle, run, model, dev_file, tmp_path):
-    _, figures = oracle(model, dev_file, "--n", "1", "--gold-tags")
-    scores = tmp_path / "scores.json"
-    assert run("evaluate", model, dev_file, "--gold-tags", "--output", scores).exit_code == 0
-    assert figures["gold_tags"]
-    assert figures["oracle"][0]["f"] == pytest.approx(json.loads(scores.read_text())["const_f"])
-
-
-def test_parameters_of_evalb(oracle, model, dev_file, write):
-    prm = write("strict.prm", "DELETE_LABEL TOP\n")
-    _, figures = oracle(model, dev_file, "--n", "1", "--prm", prm)
-    _, usual = oracle(model, dev_file, "--n", "1")
-    assert figures["oracle"][0]["f"] != usual["oracle"][0]["f"]
-
-
 def test_lists_of_a_file(oracle, write):
     lists, gold = write("lists.bllip", BLLIP), write("gold.mrg", GOLD)
     _, figures = oracle(lists, gold, "--n", "1,2,50")
     assert [row["f"] for row in figures["oracle"]] == [pytest.approx(2 / 4), 1, 1]
     assert figures["oracle"][2] == {"n": 50, "f": 1, "mean_rank": 2, "has_gold": 1, "mean_length": 2}
     assert figures["calibration"]["mean"] == pytest.approx(0.7310586)  # 1 / (1 + exp(-1))
-
-
-def test_gold_trees_in_the_file_of_lists(oracle, write, tmp_path):
-    lists, gold = write("lists.bllip", BLLIP), write("gold.mrg", GOLD)
-    write_lists(tmp_path / "with-gold", read_lists(lists, gold))
-    assert oracle(tmp_path / "with-gold")[1]["oracle"] == oracle(lists, gold)[1]["oracle"]
 
 
 def test_sentences_with_a_blank_word_are_left_out(run, model, write):

@@ -140,18 +140,6 @@ def test_nbest_lists(run, model):
     assert best["tree"] == run("parse", arguments[1], "--model", model).stdout.splitlines()[0]
 
 
-def test_pretty_can_be_read_again(run, model):
-    text = "The girl who won the race is my cousin and the man who lost it is the brother of the old doctor."
-    pretty = run("parse", text, "--model", model, "--format", "pretty").stdout
-    assert len(pretty.splitlines()) > 3
-    assert " ".join(map(str, parse_bracketed(pretty))) + "\n" == run("parse", text, "--model", model).stdout
-
-
-def test_no_text_no_trees(run, model):
-    result = run("parse", "--model", model, stdin=" \n\n")
-    assert (result.exit_code, result.stdout) == (0, "")
-
-
 @pytest.mark.parametrize("n_process", [1, 2])
 def test_input_that_is_not_utf8(run, model, tmp_path, n_process):
     (tmp_path / "latin.txt").write_bytes("one\n\ncafé\n".encode("latin-1"))
@@ -268,14 +256,6 @@ def test_words_without_a_tag_have_the_taggers(run, model, n_process):
     assert result.stdout.splitlines()[1] + "\n" == plain
 
 
-def test_penn_spelling_of_words_with_tags(run, model):
-    line = "``_`` It_PRP -LRB-_-LRB- rained_VBD -RRB-_-RRB- ''_''\n"
-    result = run("parse", "--model", model, "--tagged", "--ptb", stdin=line)
-    (tree,) = parse_bracketed(result.stdout)
-    assert tree.words == ('"', "It", "(", "rained", ")", '"')
-    assert re.findall(r" ([^ ()]+)\)", result.stdout)[0] == "``"
-
-
 def test_unknown_tags_are_named_with_their_place(run, model, write):
     path = write("in.txt", "The_DT rain_NN\n\nIt_PRP rained_VDB\n")
     result = run("parse", "--model", model, "--tagged", "--input", path)
@@ -292,14 +272,3 @@ def test_a_tag_needs_a_word(refused, model):
     assert "the text:2: the word before the tag is missing in '_VBD'" in refused(
         "parse", "--model", model, "--tagged", stdin="It_PRP\n_VBD\n"
     )
-
-
-def test_the_pipeline_is_left_as_it_was(model):
-    from spacy_incparse.cli.options import open_pipeline
-    from spacy_incparse.pipeline.loading import given
-
-    nlp, parser = open_pipeline(str(model))
-    before, names = parser.tags, list(nlp.pipe_names)
-    with given(nlp, {"token.tag"}, "doc"):
-        assert (parser.tags, "incparse_tagger" in nlp.pipe_names) == ("doc", False)
-    assert (parser.tags, nlp.pipe_names) == (before, names)

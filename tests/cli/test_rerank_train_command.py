@@ -1,5 +1,3 @@
-"""`rerank-train`: from a pipeline and a treebank to a pipeline with a reranker."""
-
 import json
 from itertools import islice
 from statistics import median

@@ -13,7 +13,6 @@ import spacy_incparse
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank, read_trees
-from spacy_incparse.viz.blocks import columns
 
 TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP
 (DT the) (NN roof)))) (PP-TMP (IN in) (NP (NNP May)))) (. .)) )
@@ -41,22 +40,6 @@ def test_keyword_in_context(run, file):
         "1      the old gardener grew a [NN pumpkin] on the roof in May .",
         "1        grew a pumpkin on the [NN roof] in May .",
     ]
-
-
-def test_long_matches_are_shortened_to_the_line(run, file, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "50")
-    (line,) = lines(run("search", "VP < VBD", file))
-    assert line == "1       old gardener [VP ... in May] ."
-
-
-def test_matches_stand_in_one_column_whatever_the_script(run, write):
-    trees = [
-        "(S (NP (NN 猫)) (VP (VV 睡)))",
-        "(S (NP (NN 大きな猫)) (VP (VV 睡)))",
-        "(S (NP (NN cats)) (VP (VV sleep)))",
-    ]
-    found = lines(run("search", "VV", write("wide.mrg", "\n".join(trees))))
-    assert len({columns(line[: line.index("[")]) for line in found}) == 1
 
 
 def test_context_by_words(run, file):
@@ -267,15 +250,6 @@ def test_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
     assert shown[-2].isspace()  # the bar is cleared in the end
     assert shown[-1] == ""
     assert capsys.readouterr().out == "12\n"
-
-
-def test_no_progress_among_hits_on_a_terminal(tmp_path, monkeypatch):
-    (tmp_path / "a.mrg").write_text(TREES)
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("sys.stdout", terminal)
-    search_command("pumpkin", [str(tmp_path)], context=0)
-    assert terminal.getvalue() == "1      [pumpkin]\n"
 
 
 def test_the_time_for_regular_expressions_is_limited(run, file):

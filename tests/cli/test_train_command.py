@@ -10,7 +10,6 @@ import spacy
 
 from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsing.catalogue import recipes
 from tests.pickled_pool import PickledPool
 
@@ -131,27 +130,6 @@ def test_the_recipes_are_named(run):
     assert shown in "".join(run("train", "--help").stdout.split())
 
 
-def test_nothing_to_resume(run, train_file, dev_file, tmp_path):
-    result = run("train", train_file, dev_file, tmp_path / "new", "--resume")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Error: ")
-    assert result.stdout == ""
-
-
-def test_a_folder_that_cannot_be_made_is_known_before_the_work(run, train_file, dev_file, write):
-    result = run("train", train_file, dev_file, write("file", "") / "out")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "file" in result.stderr
-
-
-@pytest.mark.parametrize("files", [("train", "train"), ("dev", "dev")])
-def test_resumed_with_other_trees(run, trained, train_file, dev_file, files):
-    paths = {"train": train_file, "dev": dev_file}
-    result = run("train", *(paths[name] for name in files), trained[0], "--resume")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "other trees or settings" in result.stderr
-
-
 def test_nothing_left_to_do(run, trained, train_file, dev_file):
     before = _bytes(trained[0])
     result = run("train", train_file, dev_file, trained[0], "--resume", "--max-epochs", 2)
@@ -160,7 +138,7 @@ def test_nothing_left_to_do(run, trained, train_file, dev_file):
 
 
 def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
-    trees = write("small.mrg", "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n")
+    trees = write("small.mrg", SMALL)
     arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1]
     assert run(*arguments).exit_code == 0
     before = _bytes(tmp_path / "out")
@@ -174,54 +152,23 @@ def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
 
 
 def test_a_training_goes_on_with_its_language(run, write, tmp_path):
-    trees = write("small.mrg", "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n")
+    trees = write("small.mrg", SMALL)
     arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG]
     assert run(*arguments, "--max-epochs", 1, "--lang", "tr").exit_code == 0
     result = run(*arguments, "--max-epochs", 2, "--resume", "--lang", "de")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "the training was begun with the language 'tr', not 'de': pass --lang tr, or start again" in result.stderr
     assert run(*arguments, "--max-epochs", 2, "--resume", "--lang", "tr").exit_code == 0
-    for file in (tmp_path / "out" / "model-best").iterdir():
-        shutil.rmtree(file) if file.is_dir() else file.unlink()
-    assert run(*arguments, "--max-epochs", 3, "--resume", "--lang", "tr").stderr.count("Error") <= 1
 
 
-def test_a_place_that_is_taken_by_something_else(run, train_file, dev_file, tmp_path):
+def test_a_place_that_is_taken_by_something_else(run, write, train_file, dev_file, tmp_path):
     (tmp_path / "model-best").mkdir()
     (tmp_path / "model-best" / "notes.txt").touch()
     result = run("train", train_file, dev_file, tmp_path)
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"there is already something in {tmp_path / 'model-best'} that is no pipeline" in result.stderr
-    result = run("train", train_file, dev_file, tmp_path, "--resume-or-start")
-    assert (result.exit_code, result.stdout) == (1, "")
-
-
-def test_only_a_pipeline_is_replaced(run, model, train_file, dev_file, tmp_path):
-    best = tmp_path / "model-best"
-    best.mkdir()
-    (best / "notes.txt").write_text("Mine.")
-    result = run("train", train_file, dev_file, tmp_path, "--force")
-    assert result.exit_code == 1
-    assert f"{best} is no pipeline, so --force does not replace it" in result.stderr
-    shutil.copytree(model, best, dirs_exist_ok=True)
-    result = run("train", train_file, dev_file, tmp_path, "--force")
-    assert f"{best / 'notes.txt'} is not of the pipeline, and would be lost" in result.stderr
-    assert (best / "notes.txt").exists()
-
-
-def test_settings_from_a_json_file(write):
-    content = {
-        "features": "paper",
-        "beam_size": 7,
-        "n_folds": 3,
-        "tagger": {"n_epochs": 2},
-        "max_epochs": 4,
-        "lang": "de",
-    }
-    recipe = read_recipe(str(write("s.json", json.dumps(content))), seed=5)
-    assert (recipe.lang, recipe.max_epochs, recipe.training["seed"], recipe.training["n_folds"]) == ("de", 4, 5, 3)
-    assert (recipe.parser_config.features, recipe.parser_config.beam_size) == ("paper", 7)
-    assert recipe.training["tagger"] == {"n_epochs": 2}
+    assert run("train", train_file, dev_file, tmp_path, "--resume-or-start").exit_code == 1
+    assert "file is a file" in run("train", train_file, dev_file, write("file", "") / "out").stderr
 
 
 @pytest.mark.parametrize("name", ["accurate", "paper", "rich"])
@@ -232,15 +179,6 @@ def test_settings_from_the_shipped_configs(name, request):
     assert (recipe.lang, recipe.max_epochs) == ("en", 3)
     settings, defaults = (json.dumps(r.parser_config.to_dict()) for r in (recipe, read_recipe(name)))
     assert settings == defaults
-
-
-def test_head_rules_follow_the_language():
-    assert read_recipe("rich").heads != read_recipe("rich", lang="de").heads
-
-
-def test_config_without_the_component(write):
-    with pytest.raises(ConfigError, match="no component"):
-        read_recipe(str(write("s.cfg", '[nlp]\nlang = "en"\npipeline = []\n[components]\n')))
 
 
 def test_labels_of_the_transform_are_told_with_their_place(run, write, train_file, dev_file, tmp_path):
@@ -264,13 +202,6 @@ def test_clusters_are_read_from_a_file(run, write, train_file, dev_file, tmp_pat
     assert len(nlp.get_pipe("incparse").model.parser.clusters) == 4
     assert nlp.config["components"]["incparse"]["training"]["clusters"] == str(clusters)
     assert nlp("The rain stopped.")._.trees
-
-
-def test_a_malformed_cluster_file_is_refused_before_training(run, write, train_file, dev_file, tmp_path):
-    clusters = write("clusters.txt", "00\tthe\t9\n0x\ta\t5\n")
-    result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters)
-    assert result.exit_code == 1
-    assert result.stderr.strip() == f"Error: {clusters}:2: the path '0x' is not made of 0 and 1"
 
 
 def test_a_generative_model_has_a_temperature_fitted_on_the_dev_trees(run, train_file, dev_file, tmp_path):
@@ -317,12 +248,6 @@ def test_fine_tuning_goes_on_from_a_pipeline(run, model, write, tmp_path):
     }
 
 
-def test_kinds_that_cannot_be_fine_tuned_are_refused_with_advice(run, train_file, dev_file, tmp_path):
-    result = run("train", train_file, dev_file, tmp_path, "--from", "en_generative")
-    assert result.exit_code == 1
-    assert "cannot be fine-tuned: train a new one" in result.stderr
-
-
 def test_a_combination_is_not_fine_tuned(run, model, train_file, dev_file, tmp_path):
     nlp = spacy.load(model)
     nlp.add_pipe("incparse", name="second", source=spacy.load(model))
@@ -346,20 +271,6 @@ def test_several_processes(run, write, tmp_path, monkeypatch):
     assert run(*arguments, "--resume", "--max-epochs", 3).stdout.splitlines()[-2].split()[0] == "3"
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ("generative", "--n-process 2: a generative parser is trained in one process"),
-        ("neural", "--n-process 2 cannot be used with --config neural: a neural parser is trained in one process"),
-    ],
-)
-def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_path, config, message):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--n-process", 2)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert message in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_extra_trees(run, write, train_file, dev_file, tmp_path):
     extra = write("parsed.mrg", "# document 0 rain\n" + "(TOP (X (NEW gnus) (VBP run)))\n" * 8)
     given = ["train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1]
@@ -369,106 +280,53 @@ def test_extra_trees(run, write, train_file, dev_file, tmp_path):
     assert "X" in spacy.load(tmp_path / "out" / "model-best").get_pipe("incparse").labels
 
 
+NEURAL = "cannot be used with --config neural: a neural parser"
+TUNED = "cannot be used with --from en: a pipeline that is fine-tuned keeps its"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--extra-weight", 0], "extra_weight is 0.0: it must be a number from 0.001 to 100"),
+        ("--config generative --n-process 2", "--n-process 2: a generative parser is trained in one process"),
+        ("--config neural --n-process 2", f"--n-process 2 {NEURAL} is trained in one process"),
+        ("--config neural --clusters en", f"--clusters en {NEURAL} does not read word clusters"),
         (
-            ["--extra-weight", 0.5, "--config", "generative"],
-            "--extra-weight 0.5: a generative parser is trained in one",
+            "--config {small} --encoder none",
+            "--encoder none cannot be used with --config {small}: it is for --config n",
         ),
+        (
+            "--config {small} --init-tok2vec {small}",
+            "--init-tok2vec {small} cannot be used with --config {small}: it is",
+        ),
+        ("--config {small} --gpu 0", "--gpu 0 cannot be used with --config {small}: it is for neural parsers\n"),
+        ("--config {small} --mixed-precision", "--mixed-precision"),
+        ("--config neural --mixed-precision --encoder somewhere", "goes with --encoder and --gpu\n"),
+        ("--config neural --mixed-precision --gpu 0 --encoder none", "goes with --encoder and --gpu\n"),
+        ("--config neural --gpu -7", "Invalid value for '--gpu'"),
+        ("--config rich --lang punctuation", "spaCy has no tokenizer for the language 'punctuation'"),
+        ("--config neural --lang punctuation", "spaCy has no tokenizer for the language 'punctuation'"),
+        ("--config Neural", f"--config 'Neural' is neither a file nor one of {', '.join(recipes())}, neural\n"),
+        ("--from en --config {small}", f"--config {{small}} {TUNED} settings"),
+        ("--from en --lang de", f"--lang de {TUNED} language"),
+        ("--from en --heads {small}", f"--heads {{small}} {TUNED} head rules"),
+        ("--from en --clusters en", f"--clusters en {TUNED} word clusters"),
+        ("--from en_generative", "cannot be fine-tuned: train a new one"),
+        ("--extra-weight 0.5", "--extra-weight 0.5: there are no extra trees: name a file of them with --extra"),
+        ("--extra {dev} --extra-weight 0", "extra_weight is 0.0: it must be a number from 0.001 to 100"),
+        (
+            "--extra {dev} --extra-weight 2 --config generative",
+            "--extra-weight 2: a generative parser is trained in one",
+        ),
+        ("--extra {wrong}", "{wrong}:1:"),
+        ("--clusters {wrong}", "{wrong}:2: the path '0x' is not made of 0 and 1\n"),
+        ("--resume", "there is no training to resume in {out}"),
+        ("--config generative --resume", "one pass"),
     ],
 )
-def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, message):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--extra", dev_file, *options)
-    assert result.exit_code == 1
-    assert message in result.stderr
+def test_options_that_are_refused(refused, write, train_file, dev_file, tmp_path, options, message):
+    wrong = write("wrong", "(TOP (X (NEW gnus)\n" if "--extra" in options else "00\tthe\t9\n0x\ta\t5\n")
+    names = {"small": SMALL_CONFIG, "dev": dev_file, "wrong": wrong, "out": tmp_path / "out"}
+    error = refused("train", train_file, dev_file, tmp_path / "out", *options.format(**names).split())
+    assert message.format(**names) in error
+    assert error.startswith("Error: ")
     assert not (tmp_path / "out" / "model-best").exists()
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "reason"),
-    [
-        ("--clusters", "en", "a neural parser does not read word clusters"),
-        ("--n-process", "2", "a neural parser is trained in one process"),
-    ],
-)
-def test_a_neural_parser_lacks_options(run, train_file, dev_file, tmp_path, option, value, reason):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "neural", option, value)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --config neural: {reason}")
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "reason"),
-    [
-        ("--config", SMALL_CONFIG, "a pipeline that is fine-tuned keeps its settings"),
-        ("--lang", "de", "a pipeline that is fine-tuned keeps its language"),
-        ("--heads", SMALL_CONFIG, "a pipeline that is fine-tuned keeps its head rules"),
-        ("--clusters", "en", "a pipeline that is fine-tuned keeps its word clusters"),
-    ],
-)
-def test_a_pipeline_that_is_fine_tuned_keeps_what_it_has(run, train_file, dev_file, tmp_path, option, value, reason):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--from", "en", option, value)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --from en: {reason}")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "owner"),
-    [
-        ("--encoder", "none", "--config neural"),
-        ("--init-tok2vec", SMALL_CONFIG, "--config neural"),
-        ("--gpu", "0", "neural parsers"),
-    ],
-)
-def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file, tmp_path, option, value, owner):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, option, value)
-    assert (result.exit_code, result.stdout) == (1, "")
-    expected = f"{option} {value} cannot be used with --config {SMALL_CONFIG}: it is for {owner}"
-    assert result.stderr == f"Error: {expected}\n"
-
-
-@pytest.mark.parametrize("options", [["--encoder", "somewhere"], ["--gpu", 0, "--encoder", "none"]])
-def test_mixed_precision_is_for_a_transformer_on_a_gpu(run, train_file, dev_file, tmp_path, options):
-    out = tmp_path / "out"
-    result = run("train", train_file, dev_file, out, "--config", "neural", "--mixed-precision", *options)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.endswith("goes with --encoder and --gpu\n")
-    result = run("train", train_file, dev_file, out, "--config", SMALL_CONFIG, "--mixed-precision", *options)
-    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-
-
-def test_a_negative_number_of_a_gpu(run, train_file, dev_file, tmp_path):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "neural", "--gpu", -7)
-    assert result.exit_code == 1
-    assert re.match("Error: Invalid value for '--gpu': .*-1", result.stderr)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("config", ["rich", "neural"])
-def test_a_language_that_spacy_does_not_have(run, train_file, dev_file, tmp_path, config):
-    lang = "punctuation"  # a module of spaCy's
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--lang", lang)
-    assert result.exit_code == 1
-    assert re.fullmatch(f"Error: spaCy has no tokenizer for the language '{lang}'.*\n", result.stderr)
-
-
-def test_an_unknown_config_is_told_all_names(run, train_file, dev_file, tmp_path):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "Neural")
-    names = ", ".join([*recipes(), "neural"])
-    assert result.stderr == f"Error: --config 'Neural' is neither a file nor one of {names}\n"
-
-
-def test_a_weight_needs_extra_trees(run, train_file, dev_file, tmp_path):
-    result = run("train", train_file, dev_file, tmp_path / "out", "--extra-weight", 0.5)
-    assert result.exit_code == 1
-    assert "--extra-weight 0.5: there are no extra trees: name a file of them with --extra" in result.stderr
-
-
-def test_a_broken_file_of_extra_trees_is_named(run, write, train_file, dev_file, tmp_path):
-    broken = write("broken.mrg", "(TOP (X (NEW gnus)\n")
-    result = run("train", train_file, dev_file, tmp_path / "out", "--extra", broken)
-    assert result.exit_code == 1
-    assert "broken.mrg" in result.stderr

@@ -1,5 +1,3 @@
-"""What --force may replace: a saved pipeline alone in its folder, or nothing; and pipelines are written as a whole."""
-
 import pytest
 import spacy
 
@@ -23,12 +21,8 @@ def test_a_damaged_pipeline_is_none(tmp_path, meta):
     (tmp_path / "saved" / "meta.json").write_text(meta)
     with pytest.raises(IncparseError, match="is no pipeline, so --force does not replace it"):
         check_replaceable(tmp_path / "saved")
-
-
-def test_a_file(tmp_path):
-    (tmp_path / "out").write_text("Mine.")
     with pytest.raises(IncparseError, match="is no pipeline, so --force does not replace it"):
-        check_replaceable(tmp_path / "out")
+        check_replaceable(tmp_path / "saved" / "meta.json")  # a file
 
 
 def test_an_older_pipeline_is_replaced_behind_a_link(tmp_path):
