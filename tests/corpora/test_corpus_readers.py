@@ -1,5 +1,3 @@
-"""Readers: documents from text, lines, JSON lines and CoNLL-U, compressed or not, and what cannot be read."""
-
 import bz2
 import gzip
 import lzma
