@@ -1,5 +1,3 @@
-"""The component incparse_combiner: its trees are those of the highest expected F by both members together."""
-
 import pickle
 import warnings
 

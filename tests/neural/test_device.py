@@ -1,5 +1,3 @@
-"""The neural parser on another device than the processor: arrays that never mix with NumPy's."""
-
 import pickle
 
 import pytest

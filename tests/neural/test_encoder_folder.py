@@ -1,5 +1,3 @@
-"""Encoders read from a folder: without PyTorch what their files say, with it a pipeline that is really trained."""
-
 import io
 import json
 import re

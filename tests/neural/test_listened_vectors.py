@@ -1,5 +1,3 @@
-"""The vectors of words: parts of Docs, listeners and what they miss, and tables of static vectors."""
-
 import numpy as np
 import pytest
 import spacy

@@ -1,5 +1,3 @@
-"""The commands with a saved neural pipeline: what they print and write is what the pipeline returns."""
-
 import json
 from unittest.mock import Mock
 

@@ -1,5 +1,3 @@
-"""The configs of the neural parser: filled, and used by `train`."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Neural parsers that go on learning: new labels in a trained model, `train --from`, and extra trees."""
-
 import numpy as np
 import pytest
 import spacy

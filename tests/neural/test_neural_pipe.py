@@ -1,5 +1,3 @@
-"""The component incparse_neural: what it learns, what it writes to Docs, and what it does with odd input."""
-
 import json
 import pickle
 import subprocess

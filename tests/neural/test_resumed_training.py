@@ -1,5 +1,3 @@
-"""`train --config neural`, interrupted and resumed: the same pipeline as without the interruption."""
-
 import shutil
 
 import pytest

@@ -1,5 +1,3 @@
-"""The sentences of a Doc have the vectors, gradients and trees that they would have as Docs of their own."""
-
 import pickle
 
 import numpy as np

@@ -1,14 +1,10 @@
 """A pipeline of tagger, parser, ner and trees on one layer of word vectors, trained from the shipped config."""
 
-import subprocess
-import sys
-import warnings
 from itertools import islice
 from pathlib import Path
 
 import pytest
 import spacy
-from spacy.cli.package import package
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -102,24 +98,6 @@ def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_pa
 
 
 @pytest.mark.slow
-def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
-    pytest.importorskip("setuptools")
-    expected, target = str(nlp(TEXT)._.trees[0]), folder / "installed"
-    (folder / "packages").mkdir()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
-        package(folder / "out" / "model-best", folder / "packages", name="shared", create_sdist=False)
-    (source,) = (folder / "packages").iterdir()
-    # These commands need no network and no package `wheel`, as pip does.
-    commands = ["--quiet", "install_lib", "--install-dir", target, "install_egg_info", "--install-dir", target]
-    subprocess.run([sys.executable, "setup.py", *map(str, commands)], cwd=source, check=True, capture_output=True)
-    monkeypatch.syspath_prepend(target)
-    installed = spacy.load("en_shared")
-    assert Path(sys.modules["en_shared"].__file__).is_relative_to(target)
-    assert str(installed(TEXT)._.trees[0]) == expected
-
-
-@pytest.mark.slow
 def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
     """Trees are learned anew beside the others, on their layer, which only annotates; the old trees stay too."""
     source = {"source": str(folder / "out" / "model-best")}
@@ -183,21 +161,6 @@ def test_fine_tuning_leaves_out_what_shares_the_layer(nlp, tmp_path):
     assert all(token.tag_ for token in tuned(TEXT))
     before, after = (parser.get_pipe("tok2vec").model.to_bytes() for parser in (nlp, tuned))
     assert before != after
-
-
-@pytest.mark.slow
-def test_others_may_be_frozen_while_trees_learn(nlp, folder):
-    """The shared layer only annotates: its vectors are on the Docs."""
-    found = read(nlp, folder, "train")
-    optimizer = nlp.resume_training()
-    frozen = ["tok2vec", "tagger", "parser", "ner"]
-    before = nlp.get_pipe("tok2vec").model.to_bytes()
-    losses = [
-        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=["tok2vec"], losses={})["incparse_neural"]
-        for _ in range(5)
-    ]
-    assert losses[-1] < losses[0]
-    assert nlp.get_pipe("tok2vec").model.to_bytes() == before
 
 
 @pytest.mark.slow

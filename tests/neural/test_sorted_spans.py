@@ -1,5 +1,3 @@
-"""Spans in groups of similar lengths, with a layer in the place of the transformer; and bfloat16 in one."""
-
 import importlib.util
 import multiprocessing
 

@@ -1,5 +1,3 @@
-"""How many updates a training has, and what depends on it: the learning rate, and when `spacy train` evaluates."""
-
 import pytest
 import spacy
 from spacy.cli.train import train

@@ -1,5 +1,3 @@
-"""What pyproject.toml promises: requirements, entry points, licences, the embedded pipeline."""
-
 import importlib
 import json
 import os

@@ -1,5 +1,3 @@
-"""The exact prefilter: nothing that is part of a tree is left out, and words have the tags that they were seen with."""
-
 from math import exp, log
 
 import numpy as np

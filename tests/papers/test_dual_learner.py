@@ -1,5 +1,3 @@
-"""The factored dual as a learner of chart parsers: in the training loop, interrupted, and stored."""
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Random reranking data."""
-
 import numpy as np
 
 from spacy_incparse.rerank.data import RerankingData

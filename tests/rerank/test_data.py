@@ -1,5 +1,3 @@
-"""Lists as arrays, the columns of their features, and the choice of candidates."""
-
 from math import log
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Features of candidate trees: the compiled extraction against its plain twin, and what it promises."""
-
 import pickle
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Log loss and expected F under a prior against their definitions; cross-validation of all learners."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Boosting, greedy log loss and the averaged perceptron against their definitions."""
-
 from random import Random
 
 import numpy as np

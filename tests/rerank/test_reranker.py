@@ -1,5 +1,3 @@
-"""The reranker itself: scores, order, choice, bytes."""
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Scores of candidates by other models: their values, in lists, in learning, and in the reranker."""
-
 from dataclasses import replace
 from functools import partial
 from math import exp, log

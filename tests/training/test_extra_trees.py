@@ -1,5 +1,3 @@
-"""Trees to learn from beside those of the treebank: which are in a pass, and that they are learned from."""
-
 from collections import Counter
 from pathlib import Path
 

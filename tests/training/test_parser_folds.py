@@ -1,5 +1,3 @@
-"""Jackknifed n-best lists: by parsers that have not seen the sentences, and resumable fold by fold."""
-
 import shutil
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""The end of worker processes whose tasks take long."""
-
 import os
 import subprocess
 import sys

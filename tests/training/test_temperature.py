@@ -1,5 +1,3 @@
-"""The temperature of scores: what it is fitted to, and on what."""
-
 import math
 import random
 import warnings

@@ -1,5 +1,3 @@
-"""Which lists a reranker may learn from."""
-
 import warnings
 
 import pytest

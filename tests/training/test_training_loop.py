@@ -1,5 +1,3 @@
-"""Passes over a treebank: what is reported, what is best, and going on where a run was killed."""
-
 import signal
 import subprocess
 import sys

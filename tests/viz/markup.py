@@ -1,5 +1,3 @@
-"""What the tests of pictures share: hostile texts, and what elements and attributes some markup has."""
-
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 

@@ -1,5 +1,3 @@
-"""Words, labels and titles are always escaped, whatever they contain; how wide texts are, and how they run."""
-
 import json
 import re
 from html import unescape
