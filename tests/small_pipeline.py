@@ -1,5 +1,3 @@
-"""A small pipeline that is really trained, on the sample treebank."""
-
 from pathlib import Path
 
 import spacy

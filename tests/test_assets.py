@@ -1,5 +1,3 @@
-"""The sample treebank: readable, large enough, and as varied and consistent as assets/README.md says."""
-
 import re
 from collections import Counter
 from pathlib import Path
@@ -31,26 +29,12 @@ def sentence(tree: Tree) -> str:
     return " ".join(leaf.words[0] for leaf in tree.preterminals() if leaf.label != "-NONE-")
 
 
-def labels(trees: list[Tree]) -> Counter[str]:
-    return Counter(node.label for tree in trees for node in tree.preorder())
-
-
 def traces(tree: Tree) -> list[str]:
     return [leaf.words[0] for leaf in tree.preterminals() if leaf.label == "-NONE-"]
 
 
-def test_readme_gives_the_sizes(train, dev):
-    readme = (ASSETS / "README.md").read_text(encoding="utf8")
-    assert f"`sample-train.mrg` ({len(train)} trees)" in readme
-    assert f"`sample-dev.mrg` ({len(dev)} trees)" in readme
-
-
 def test_sentences_are_unique(train, dev):
     assert [text for text, n in Counter(map(sentence, train + dev)).items() if n > 1] == []
-
-
-def test_every_tree_has_an_unlabelled_wrapper_over_one_phrase(train, dev):
-    assert {(tree.label, len(tree.children)) for tree in train + dev} == {("", 1)}
 
 
 def test_tags_are_penn_tags(train, dev):
@@ -70,8 +54,3 @@ def test_indices_of_traces_and_gaps_have_one_antecedent(train, dev):
 def test_normalising_keeps_the_words(train, dev):
     for tree in train + dev:
         assert " ".join(normalize(tree).words) == sentence(tree)
-
-
-def test_labels_and_tags_of_dev_occur_in_train(train, dev):
-    normalised_train, normalised_dev = ([normalize(tree) for tree in part] for part in (train, dev))
-    assert set(labels(normalised_dev)) <= set(labels(normalised_train))

@@ -1,8 +1,4 @@
-"""The benchmarks run, on the sample treebank and with small settings, and their rows land where they belong."""
-
-import gzip
 import importlib
-import json
 import os
 import re
 import sys
@@ -43,7 +39,6 @@ def load():
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
     from spacy_incparse.cli.train import BEST
-    from spacy_incparse.treebanks.reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
@@ -131,19 +126,6 @@ def test_gain_of_one_pipeline_over_another(run, model):
     assert float(repaired["gain-sample-repaired-en-to-en"]["gain"]) == 0
 
 
-FAKE_PARSER = """
-import json, sys
-from pathlib import Path
-settings = json.loads(sys.argv[3])
-single = settings.get("single", False)
-assert (Path(sys.argv[2]) / "dev.mrg").exists()
-with (Path(settings["name"]) / "runs.txt").open("a") as file:
-    print(single, file=file)
-print("a line of a library")
-print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 1.0 + single, "peak": 9e6 if single else 7e6}))
-"""
-
-
 @pytest.mark.slow
 def test_neural_accuracy(run, model, tmp_path):
     rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
@@ -165,73 +147,6 @@ def test_neural_accuracy(run, model, tmp_path):
     assert memory["sentences"] == "30"
     assert 50 < float(memory["peak MB"]) < 1000
     assert float(memory["load s"]) > 0 < float(memory["parsing words/s"])
-
-
-ARTICLE = """<PubmedArticle><Language>{lang}</Language><Abstract><AbstractText Label="X">{text}</AbstractText>
-</Abstract></PubmedArticle>"""
-
-
-def test_biomedical_text(load, model, tmp_path):
-    script = load("biomedical_text")
-    likely = (
-        "The gardener &amp; her <i>old</i> dog sleep in the garden. " * 8 + "A pre-war IL-6 dog slept well. So few. "
-    )
-    texts = [
-        ("eng", "The assay of the enzyme was run twice. " * 12),
-        ("eng", likely),
-        ("ger", "Der Hund schlief. " * 30),
-    ]
-    path = tmp_path / "abstracts.xml.gz"
-    with gzip.open(path, "wt", encoding="utf8") as file:
-        file.write("".join(ARTICLE.format(lang=lang, text=text) for lang, text in texts))
-    sentences = tmp_path / "sentences.txt"
-    script.main(["select", "sample", str(path), "--n-sents", "2", "--output", str(sentences)])
-    expected = {"The gardener & her old dog sleep in the garden .", "A pre-war IL - 6 dog slept well ."}
-    assert set(sentences.read_text(encoding="utf8").splitlines()) == expected
-    options = ["--models", str(model), str(model), "--output", str(tmp_path / "trees")]
-    script.main(["parse", str(sentences), "--share", "1/2", *options])
-    assert not list((tmp_path / "trees").iterdir())
-    script.main(["parse", str(sentences), *options])
-    (trees,) = (tmp_path / "trees").iterdir()
-    assert {" ".join(tree.words) for tree in read_treebank(trees)} == expected
-
-
-def test_footprint_of_a_neural_parser_in_single_precision(run, load, monkeypatch, tmp_path):
-    """Both ways take turns in processes of their own, and the worker is told which way it is."""
-    worker = tmp_path / "worker.py"
-    worker.write_text(FAKE_PARSER, encoding="utf8")
-    monkeypatch.setattr(load("neural_footprint"), "WORKER", worker)
-    options = ["--parser", tmp_path, "--name", "x", "--single", "--runs", 2, "--limit", 10]
-    rows = run("neural_footprint", "sample", *options)
-    n_words = int(rows["footprint-sample-x"]["words"])
-    assert rows["footprint-sample-x"]["parsing words/s"] == str(n_words)
-    assert rows["footprint-sample-x-single"]["parsing words/s"] == f"{n_words / 2:.0f}"
-    assert [row["peak MB"] for row in rows.values()] == ["7", "9"]
-    assert (tmp_path / "runs.txt").read_text(encoding="utf8").split() == ["False", "True"] * 2
-
-
-FAKE_LEARNER = """
-import json, sys
-from pathlib import Path
-task, folder, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-if task == "parse":
-    (folder / settings["trees"]).write_text((folder / "dev.mrg").read_text())
-speed = 1 + (settings["gpu"] >= 0) + settings.get("mixed_precision", False)
-print(json.dumps({"elapsed": 6 / speed}))
-"""
-
-
-def test_speed_on_a_gpu_is_compared_with_the_processor(run, load, monkeypatch, tmp_path):
-    worker = tmp_path / "worker.py"
-    worker.write_text(FAKE_LEARNER, encoding="utf8")
-    monkeypatch.setattr(load("gpu_speed"), "WORKER", worker)
-    options = ["--encoder", tmp_path / "small", "--limit", 30, "--sentences", 20, "--passes", 3]
-    rows = run("gpu_speed", "sample", *options)
-    assert list(rows) == [f"gpu-sample-small-{way}" for way in ("cpu", "single", "mixed")]
-    assert [row["times training"] for row in rows.values()] == ["1.00", "2.00", "3.00"]
-    assert {(row["F"], row["sentences"], row["passes"]) for row in rows.values()} == {("100.00", "20", "3")}
-    rows = run("gpu_speed", "sample", *options, "--encoder", "none")
-    assert [name for name in rows if "none" in name] == ["gpu-sample-none-cpu", "gpu-sample-none-single"]
 
 
 FAKE_WORKER = """
@@ -268,29 +183,15 @@ def test_benepar_comparison(run, load, monkeypatch, tmp_path):
 
 
 def test_model_accuracy(run, model):
+    options = ["--rules", "english", "--label", "NP", "--label", "ODD"]
+    repaired = run("model_accuracy", "sample", "--model", model, *options)
+    assert repaired["model-sample-repaired-model-best"]["sentences"] == "50"
+    assert 0 < float(repaired["label-NP-sample-repaired-model-best"]["recall"]) <= 100
+    assert repaired["label-ODD-sample-repaired-model-best"]["recall"] == "-"
     rows = run("model_accuracy", "sample", "--model", model)
-    assert rows["model-sample-model-best"]["sentences"] == "50"
     assert 0 < float(rows["model-sample-model-best"]["F"]) <= 100
     narrow = run("model_accuracy", "sample", "--model", model, "--wide", "gamma=0", "beam_size=1")
     assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
-
-
-def test_model_accuracy_on_repaired_trees_and_of_a_label(run, model):
-    rows = run("model_accuracy", "sample", "--model", model, "--rules", "english", "--label", "NP", "--label", "ODD")
-    assert rows["model-sample-repaired-model-best"]["sentences"] == "50"
-    assert 0 < float(rows["label-NP-sample-repaired-model-best"]["recall"]) <= 100
-    assert rows["label-ODD-sample-repaired-model-best"]["recall"] == "-"
-
-
-def test_speed(run):
-    rows = run("speed", "sample", "--epochs", 1, "--limit", 20, "--rounds", 1, "--fast", "beam_size=2", "gamma=1e3")
-    assert list(rows) == ["speed-sample-default", "speed-sample-narrow", "speed-sample-fast"]
-    assert rows["speed-sample-fast"]["search"].startswith("beam_size=2 gamma=1000.0 ")
-
-
-def test_pipeline_speed(run, model):
-    rows = run("pipeline_speed", "sample", "--model", model, "--runs", 1, "--limit", 5)
-    assert float(rows["pipeline-sample-model-best"]["ratio"]) > 0
 
 
 def test_list_speed(run, model):
@@ -301,36 +202,6 @@ def test_list_speed(run, model):
     assert 1 < float(oracle["50 trees: mean length"]) <= 50
     assert float(row["50 trees: words/s"].replace(",", "")) > 0
     assert row["reranked: sentences/s"] == "-"
-
-
-def test_training_a_reranker(run, load, monkeypatch):
-    """The row has the memory of the largest process and of all, and F of the command's report."""
-    samples = {7: [(0.5, 5_000_000, 0), (1.0, 9_000_000, 0)], 8: [(1.0, 7e6, 0)]}
-    module = load("sampled_run")
-    of_processes = {pid: [module.Sample(*one) for one in found] for pid, found in samples.items()}
-    sampled = module.SampledRun(0, 61.4, of_processes, 16e6)
-
-    def run_command(words):
-        assert words[3] == "rerank-train"
-        assert words[words.index("--folds") + 1] == "10"
-        report = {"base": {"const_f": 0.8}, "reranked": {"const_f": 0.825}}
-        Path(words[words.index("--output") + 1]).write_text(json.dumps(report), encoding="utf8")
-        return sampled
-
-    monkeypatch.setattr(load("rerank_training"), "run_sampled", run_command)
-    found = run("rerank_training", "sample", "--model", "model-best", "--name", "rich")["rerank-train-sample-rich"]
-    assert list(load("results").figures_of(found).values()) == ["10", "2", "61", "9", "16", "80.00", "82.50"]
-
-
-def test_footprint(run, model):
-    row = run("footprint", "sample", "--model", model, "--runs", 1, "--limit", 2)["footprint-model-best"]
-    assert 0 < float(row["MB with spaCy alone"]) <= float(row["resident MB"]) <= float(row["peak MB"])
-
-
-def test_tree_speed(run):
-    row = run("tree_speed", "sample", "--tokens", 60, "--runs", 2)["trees-sample"]
-    assert int(row["tokens"]) >= 60
-    assert all(float(row[step]) >= 0 for step in ("attach ms", "first read ms", "first spans() ms", "second read ms"))
 
 
 def test_calibration(run, model):
@@ -344,14 +215,6 @@ def test_calibration(run, model):
     assert float(other["trees: mean confidence"]) < float(row["trees: mean confidence"])
 
 
-def test_search_speed(run):
-    rows = run("search_speed", "sample", "--rounds", 1, "--limit", 30, "--without-nltk")
-    assert list(rows) == ["search-sample", *(f"search-sample-{i}" for i in range(1, 11))]
-    assert rows["search-sample-2"]["pattern"] == "`VP << NP`"
-    assert int(rows["search-sample-2"]["hits"]) > 0
-    assert {row["trees"] for row in rows.values()} == {"30"}
-
-
 @pytest.fixture(scope="module")
 def generative_model(tmp_path_factory) -> Path:
     from spacy_incparse.cli.train import BEST
@@ -362,17 +225,28 @@ def generative_model(tmp_path_factory) -> Path:
     return folder / BEST
 
 
-def test_measures(run, generative_model):
-    rows = run("measures", "sample", "--model", generative_model, "--sentences", 2, "--grammars", 2)
-    assert list(rows) == ["measures-sample-model-best", "measures-twin"]
-    assert float(rows["measures-twin"]["largest difference"]) < 1e-6
-    assert 0 <= float(rows["measures-sample-model-best"]["mean difference"]) < 1
-    assert int(rows["measures-sample-model-best"]["words"]) > 5
+@pytest.mark.parametrize(
+    ("script", "options", "row", "column", "least", "most"),
+    [
+        ("pipeline_speed", "--model {model} --runs 1 --limit 5", "pipeline-sample-model-best", "ratio", 1e-9, 1e3),
+        ("footprint", "--model {model} --runs 1 --limit 2", "footprint-model-best", "peak MB", 10, 1e4),
+        ("tree_speed", "--tokens 60 --runs 2", "trees-sample", "tokens", 60, 200),
+        ("search_speed", "--rounds 1 --limit 30 --without-nltk", "search-sample-2", "hits", 1, 1e3),
+        ("grammar_tables", "--with-top --limit 50", "grammar-sample-with-top", "round trip", 0, 0),
+        ("measures", "--model {generative} --sentences 2 --grammars 2", "measures-twin", "largest difference", 0, 1e-6),
+    ],
+)
+def test_a_figure(run, model, generative_model, script, options, row, column, least, most):
+    rows = run(script, "sample", *options.format(model=model, generative=generative_model).split())
+    assert least <= float(rows[row][column]) <= most
+    if script == "footprint":
+        assert float(rows[row]["MB with spaCy alone"]) <= float(rows[row]["resident MB"]) <= float(rows[row]["peak MB"])
 
 
-def test_grammar_tables(run):
-    rows = run("grammar_tables", "sample", "--with-top", "--limit", 50)
-    assert rows["grammar-sample-with-top"]["round trip"] == "0"
+def test_speed(run):
+    rows = run("speed", "sample", "--epochs", 1, "--limit", 20, "--rounds", 1, "--fast", "beam_size=2", "gamma=1e3")
+    assert list(rows) == ["speed-sample-default", "speed-sample-narrow", "speed-sample-fast"]
+    assert rows["speed-sample-fast"]["search"].startswith("beam_size=2 gamma=1000.0 ")
 
 
 @pytest.fixture
@@ -398,16 +272,10 @@ def test_paper_tables(paper, load, tmp_path):
         f["hybrid"] - max(f["generative"], f["punctuation"]), abs=0.02
     )
     assert float(gain["its F"]) == f[gain["over"]]
-    early = rows["paper-sample-gold-early-gain"]
-    assert float(early["difference in F"]) == pytest.approx(f["perceptron"] - f["full"], abs=0.02)
     for name in ("full", "perceptron", "repeated"):
         row = rows[f"paper-sample-gold-{name}"]
-        curve = row["F by pass"].split()
-        assert len(curve) == 2
-        assert curve[int(row["passes"]) - 1] == row["F"]
-    assert rows["paper-sample-gold-hybrid"]["weight"].startswith("5/")
-    assert rows["paper-sample-gold-hybrid"]["seed"] == "0,1"
-    assert rows["paper-sample-gold-generative"]["seed"] == "-"
+        assert row["F by pass"].split()[int(row["passes"]) - 1] == row["F"]
+    assert [rows[f"paper-sample-gold-{name}"]["seed"] for name in ("hybrid", "generative")] == ["0,1", "-"]
     assert (tmp_path / "paper" / "figure5.svg").read_text(encoding="utf8").count("<circle") == 6
 
     # What is finished is not made again, and the rows are the same; what is missing is.
@@ -443,30 +311,16 @@ def reranking(run, load, monkeypatch, tmp_path):
 def test_reranking(reranking, load, tmp_path):
     options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
     rows = reranking(*options)
-    kinds = (
-        "own",
-        "most-probable",
-        "expected-f",
-        "boost",
-        "boost-expected-f",
-        "risk",
-        "risk+generative",
-        "risk-expected-f",
-        "oracle",
-    )
+    kinds = "own most-probable expected-f boost boost-expected-f risk risk+generative risk-expected-f oracle".split()
     found = {kind: rows[f"rerank-sample-paper-{kind}"] for kind in kinds}
     base, best = (float(found[kind]["F"]) for kind in ("most-probable", "oracle"))
     for kind in kinds:
         assert float(found[kind]["F"]) <= best
     for kind in kinds[3:]:
         assert float(found[kind]["gain"]) == pytest.approx(float(found[kind]["F"]) - base, abs=0.011)
-    assert found["boost"]["settings"] == "smoothing=0.003 rounds=8 n=10"
     efficient, naive = (rows[f"rerank-sample-paper-cost-{name}"] for name in ("efficient", "naive"))
     assert int(efficient["additions a round"]) < int(naive["additions a round"])
-    assert rows["rerank-sample-paper-family-all"]["features"] == efficient["features"]
-    assert float(rows["rerank-sample-paper-speed"]["sentences a second"]) > 0
-    assert "paper: boosting" in (tmp_path / "reranking" / "table3.txt").read_text(encoding="utf8")
-    assert "<circle" in (tmp_path / "reranking" / "rounds.svg").read_text(encoding="utf8")
+    assert {"table3.txt", "rounds.svg"} <= {path.name for path in (tmp_path / "reranking").iterdir()}
     rounds = rows["rerank-sample-paper-rounds-boost"]
     chosen, gain = rounds["rounds"].split().index("8"), rounds["gain by round"].split()
     assert gain[chosen] == found["boost"]["gain"]
@@ -498,15 +352,7 @@ def chart_papers(run, load, monkeypatch, tmp_path):
 def test_chart_papers(chart_papers, load, tmp_path):
     options = ["--protocols", "taskar-head,finkel,product", "--kinds", "gold"]
     rows = chart_papers(*options, "--sides", "generative,lexical+aux,discriminative,max-margin", "--only", "systems")
-    assert set(rows) == {
-        "chart-sample-taskar-head-15-gold-generative",
-        "chart-sample-taskar-head-15-gold-lexical+aux",
-        "chart-sample-finkel-15-gold-generative",
-        "chart-sample-finkel-15-gold-discriminative",
-        "chart-sample-product-15-gold-generative",
-        "chart-sample-product-15-gold-max-margin",
-    }
-    assert {row["sentences"] for row in rows.values()} == {rows["chart-sample-finkel-15-gold-generative"]["sentences"]}
+    assert len(rows) == 6
     assert rows["chart-sample-taskar-head-15-gold-lexical+aux"]["paper's F"] == "89.12"
     assert all(50 < float(row["F"]) <= 100 for row in rows.values())
     assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
@@ -518,8 +364,6 @@ def test_chart_papers(chart_papers, load, tmp_path):
 
 
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
-    from spacy_incparse.treebanks.reader import read_treebank
-
     text = (FOLDER.parent / "docs" / "training.md").read_text(encoding="utf8")
     (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "max_margin" in found]
     path = tmp_path / "settings.json"
@@ -555,16 +399,11 @@ def test_chart_pruning(run, tmp_path):
             assert (less["sentences"], less["words"]) == (more["sentences"], more["words"])
     assert all(float(row["oracle F"]) > float(row["F"]) > 50 for row in pruned)
     assert int(pruned[2]["most words"]) <= 12 < int(pruned[0]["most words"])
-    short, long = rows["lengths-sample-10"], rows["lengths-sample-20"]
-    assert (short["exponent"] == "-", long["exponent"] == "-") == (True, False)
-    assert int(short["edges"]) < int(long["edges"])
-    assert "lengths-sample-1000" not in rows
+    assert int(rows["lengths-sample-10"]["edges"]) < int(rows["lengths-sample-20"]["edges"])
     thresholds = [rows[f"thresholds-sample-{name}"] for name in ("0.001", "0.0003", "0.0001", "3e-05", "1.2e-05")]
     for strict, loose in pairwise(thresholds):
         assert float(strict["loss of oracle F"]) >= float(loose["loss of oracle F"]) >= 0
         assert int(strict["edges/word"]) <= int(loose["edges/word"])
-    assert int(thresholds[3]["sentences"]) > int(rows["pruning-sample-normal-short"]["sentences"])
-    assert all((tmp_path / "pruning" / f"{name}.txt").exists() for name in ("pruning", "thresholds", "lengths"))
 
 
 def test_settings_are_chosen_on_stretches_of_the_train_part(load):
@@ -580,8 +419,6 @@ def test_settings_are_chosen_on_stretches_of_the_train_part(load):
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):
-    from spacy_incparse.treebanks.reader import read_treebank
-
     study, sides, parts = load("paper_study"), load("paper_sides"), load("parts")
     train = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:30]
     other = read_treebank(FOLDER.parent / "assets" / "sample-dev.mrg")
@@ -656,14 +493,8 @@ def test_results_name_no_folder_of_the_machine():
     assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|usr|work|mnt|data|Users)\b", RESULTS)
 
 
-def test_readme_names_all_files():
-    text = (FOLDER / "README.md").read_text(encoding="utf8")
-    for path in FOLDER.glob("*.py"):
-        assert f"`{path.name}" in text, path.name
-
-
 def test_house(load, capsys):
-    """The counts of the sources; a traced call enters files and functions, and reaches the beam."""
+    """The counts of the sources, and of what a traced call enters."""
     house = load("house")
     house.main(["--static"])
     table = capsys.readouterr().out
@@ -671,6 +502,4 @@ def test_house(load, capsys):
     assert re.search(r"settings that users can write \| .* \| \d+ \(\d+\) \|", table)
     assert house.lines_before_definitions(["import os", "", "@cache", "def f():", "    pass"]) == 2
     assert house.lines_before_definitions(['"""Text."""', "import os"]) == 2
-    counts = house.traced("parses")
-    assert counts["functions"] > counts["files"] > 1 <= counts["written"]
     assert house.traced("pipe")["frames"] > 1

@@ -1,5 +1,3 @@
-"""What the embedded English pipelines learn from: the trees that their scripts select, on small data."""
-
 import gzip
 import importlib
 import sys

@@ -1,5 +1,3 @@
-"""What labels mean, and that all labels of the package's own trees have a meaning."""
-
 import warnings
 
 import pytest

@@ -1,10 +1,7 @@
-"""Worker processes that last: they prepare once, are replaced when killed, and end with their errors."""
-
 import os
 import signal
 import sys
 import time
-from functools import partial
 from importlib import import_module
 from multiprocessing.connection import wait
 
@@ -23,16 +20,6 @@ def prepare_double():
         return 2 * number, os.getpid()
 
     return double
-
-
-def prepare_victim(mark):
-    def victim(number):
-        if number == 3 and not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return -number
-
-    return victim
 
 
 def prepare_always_killed():
@@ -60,10 +47,6 @@ def test_one_process_is_this_one():
     assert list(run_in_workers(prepare_double, [1], 1)) == [(1, (2, os.getpid()))]
 
 
-def test_order():
-    assert [task for task, _ in run_in_order(prepare_double, range(12), 2)] == list(range(12))
-
-
 @pytest.mark.parametrize("run", [run_in_workers, run_in_order])
 @pytest.mark.parametrize("n_tasks", range(6))
 def test_the_last_tasks_may_end_together(monkeypatch, run, n_tasks):
@@ -87,11 +70,6 @@ def test_tasks_are_taken_when_a_worker_is_free():
     next(results)
     assert len(taken) <= 3
     results.close()
-
-
-def test_a_killed_worker_is_replaced(tmp_path):
-    results = run_in_workers(partial(prepare_victim, tmp_path / "mark"), range(6), 2)
-    assert sorted(results) == [(number, -number) for number in range(6)]
 
 
 def test_a_task_that_kills_every_worker_is_an_error():
@@ -178,25 +156,6 @@ def test_errors_of_a_start_arrive():
 
 def prepare_wrong():
     raise IncparseError("cannot start")
-
-
-class PrivateError(Exception):
-    """An error that the first process cannot make again: it takes two arguments."""
-
-    def __init__(self, what, where):
-        super().__init__(f"{what} in {where}")
-
-
-def prepare_private():
-    def fail(number):
-        raise PrivateError("no file", "a cave")
-
-    return fail
-
-
-def test_errors_that_cannot_be_sent_are_told():
-    with pytest.raises(IncparseError, match="PrivateError: no file in a cave"):
-        list(run_in_workers(prepare_private, [1, 2], 2))
 
 
 class PrepareElsewhere:
