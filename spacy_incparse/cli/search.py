@@ -1,27 +1,38 @@
-"""The `search` command: find the nodes that match a pattern in files of trees."""
+"""The `search` command: find the nodes that match patterns in files of trees."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from heapq import merge
+from itertools import groupby, islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import srsly
 from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import one_of, progress_bar, takes
+from spacy_incparse.cli.options import (
+    keep_inputs,
+    one_of,
+    output_option,
+    progress_bar,
+    takes,
+    write_lines,
+)
 from spacy_incparse.documents.rows import PARQUET, annotated_format, read_rows, sentence_files
-from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.files import named_paths
+from spacy_incparse.errors import IncparseError, PatternError, TreebankError
+from spacy_incparse.files import STDIN, named_paths
 from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, read_forests, read_text, scanned
+from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text, scanned
+from spacy_incparse.trees.brackets import skip_blank
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import TRACE_TAG, bare_label, label_problem
@@ -29,29 +40,42 @@ from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import columns
 from spacy_incparse.workers import run_in_order
 
+BY = ("label", "word", "file", "document", "pattern")
+"""What hits can be counted by, besides the named nodes."""
+
 
 @takes(
-    pattern=Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md."),
-    sources=Argument(metavar="FILE...", help="Bracket, .spacy, .parquet and .jsonl files, folders or globs."),
+    arguments=Argument(
+        metavar="[PATTERN] FILE...",
+        help="The pattern (docs/search.md); bracket, .spacy, .parquet and .jsonl files, folders, globs, or -.",
+    ),
+    patterns=Option("--pattern", "-e", metavar="[NAME: ]PATTERN", help="One of several; all arguments are files."),
+    pattern_file=Option("--patterns", metavar="FILE", help="A file of patterns, each on a line, as for -e."),
     normalize=Option("--normalize", help="Remove functions, traces and wrappers from trees of bracket files first."),
     raw_labels=Option("--raw-labels", help="A label such as NP does not match NP-SBJ."),
     heads=Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ..."),
-    format_=one_of("kwic tree json", "--format", "-f", help="Keyword in context, the default, trees, or JSON lines."),
+    format_=one_of(
+        "kwic tree json tsv", "--format", "-f", help="Keyword in context, the default, trees, JSON lines, or a table."
+    ),
     context=Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
-    every=Option("--every", help="One hit for each way to assign the pattern's names to nodes."),
+    every=Option("--every", help="One hit for each way to assign the pattern's names."),
+    whole=Option("--whole", help="Each tree with a hit is one hit, as a whole."),
     limit=Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits."),
     timeout=Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file."),
-    count=Option("--count", help="Print only the number of matching nodes."),
-    by_label=Option("--by-label", help="Print how many nodes of each label match."),
+    count=Option("--count", help="Print only the number of hits."),
+    by=Option("--by", metavar=f"{'|'.join(BY)}|NAME", help="Count hits, also per million words; NAME: by its words."),
+    by_label=Option("--by-label", help="The same as --by label."),
     n_process=Option("--n-process", min=1, metavar="N", help="Files searched at once."),
-)
+    output=output_option("FILE", "Write to this file instead of standard output."),
+)  # fmt: skip
 def search_command(
-    pattern: str, sources: list[str], normalize: bool = False, raw_labels: bool = False, heads: str = "en",
-    format_: str | None = None, context: int | None = None, every: bool = False, limit: int | None = None,
-    timeout: float = 60, count: bool = False, by_label: bool = False, n_process: int = 1, skip_bad: bool = False,
-    no_tags: bool = False,
+    arguments: list[str], patterns: list[str] | None = None, pattern_file: Path | None = None, normalize: bool = False,
+    raw_labels: bool = False, heads: str = "en", format_: str | None = None, context: int | None = None,
+    every: bool = False, whole: bool = False, limit: int | None = None, timeout: float = 60, count: bool = False,
+    by: str | None = None, by_label: bool = False, n_process: int = 1, skip_bad: bool = False, no_tags: bool = False,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
-    """Search trees with a Tregex pattern.
+    """Search trees with Tregex patterns.
 
     Bracket files may be gzipped, and their trees are searched without normalization; Parquet files are those of
     `annotate`, and JSON lines also those of `parse`. Patterns do not distinguish words from labels: NN < pumpkin finds
@@ -60,48 +84,74 @@ def search_command(
     \b
     Examples:
       spacy-incparse search "NP < (NN=head $.. PP)" wsj/
+      spacy-incparse search "NP < (NN=head $.. PP)" wsj/ --by head
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
-      spacy-incparse search "@SBAR < (WHNP << which)" "more/*.mrg.gz" parsed.spacy --count
-      spacy-incparse search "SBAR > NP" parsed/ --n-process 4 --format json
+      spacy-incparse search "SBAR > NP" parsed/ --n-process 4 --format tsv --output clauses.tsv
+      spacy-incparse search -e "relative: SBAR > NP" -e "adverbial: SBAR > VP|S" parsed/ --by document
+    """
+    if patterns is None and pattern_file is None:
+        patterns, arguments = arguments[:1], arguments[1:]
+    if not arguments:
+        raise IncparseError("Missing argument 'FILE...': name files, folders or globs to search, or - for a pipe")
+    compiled = named_patterns(
+        patterns or (), pattern_file, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout
+    )
+    names = list(dict.fromkeys(name for pattern in compiled.values() for name in pattern.names))
+    by = "label" if by_label else by
+    if (count or by) and (limit or every or format_ not in (None, "tsv") or context is not None or (count and by)):
+        raise IncparseError("--count, --by and --by-label exclude each other, --limit, --every, --context and --format")
+    if by and by not in (*BY, *names):
+        raise IncparseError(f"--by {by}: choose one of {', '.join((*BY, *names))}: the pattern has no other names")
+    if context is not None and format_ not in (None, "kwic", "tsv"):
+        raise IncparseError(f"--context is for --format kwic and tsv, not for {format_}")
+    files = [file for path in arguments for file in _expand(path)]
+    keep_inputs(output, *files)
+    n_columns = max(len(path.name) for path in files) if len(files) > 1 else 0
+    writers: dict[str, HitWriter] = {
+        "kwic": partial(kwic, shutil.get_terminal_size().columns, context, n_columns, len(compiled) > 1),
+        "tree": partial(tree_lines, shutil.get_terminal_size().columns),
+        "json": json_line,
+        "tsv": partial(tsv_line, context, names),
+    }
+    search = FileSearch(
+        compiled, None if count or by else writers[format_ or "kwic"], by or ("pattern" if len(compiled) > 1 else ""),
+        raw_labels, every, whole, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
+    )  # fmt: skip
+    header = [*COLUMNS, *(f"{name}_node" if name in COLUMNS else name for name in names)]
+    is_shown = search.writer is None or output is not None or not sys.stdout.isatty()
+    with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
+        results = search.results(files, n_process)
+        write_lines(output, search.lines(results, header if format_ == "tsv" else (), progress.update))
+
+
+_NAMED = re.compile(r"([\w-]+):\s+(\S.*)")
+
+
+def named_patterns(given: Sequence[str], file: Path | None, **options: Any) -> dict[str, Pattern]:
+    """Return the patterns of a command and of a file, by their names; one without a name is its own name.
+
+    options: those of `patterns.compile`. Raises IncparseError, with the line, for a mistake in a pattern.
     """
     # Imported here, so that the other commands start faster.
     from spacy_incparse.patterns import compile
 
-    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
-    if (count or by_label) and (limit or every or format_ or context is not None or (count and by_label)):
-        raise IncparseError("--count and --by-label exclude each other, --limit, --every, --format and --context")
-    if context is not None and format_ not in (None, "kwic"):
-        raise IncparseError(f"--context is for --format kwic, not for {format_}")
-    files = [file for path in sources for file in _expand(path)]
-    width, names = shutil.get_terminal_size().columns, max(len(path.name) for path in files) if len(files) > 1 else 0
-    writers: dict[str, HitWriter] = {
-        "kwic": partial(kwic, width, context, names),
-        "tree": partial(tree_lines, width),
-        "json": json_line,
-    }
-    search = FileSearch(
-        compiled, None if count or by_label else writers[format_ or "kwic"], by_label, raw_labels, every, limit,
-        normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
-    )  # fmt: skip
-    total, n_left = FileResult(), limit
-    is_shown = search.writer is None or not sys.stdout.isatty()
-    with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
-        for result in search.results(files, n_process):
-            for line in islice(result.lines, n_left):
-                print(line)  # not echo, which flushes every line: there may be many hits
-                n_left = None if n_left is None else n_left - 1
-            total.add(result)
-            progress.update(result.is_file)
-            if n_left == 0:
-                break
-    for problem in filter(None, (label_problem(one, total.known, are_all=n_left != 0) for one in sorted(total.absent))):
-        echo(f"Warning: {problem}", err=True)
-    if search.writer is None:
-        echo("\n".join(label_table(total.labels)) if by_label else total.count)
-    if skip_bad:
-        echo(str(total.skipped), err=True)
-        if total.skipped and not total.n_trees:
-            raise IncparseError(f"{' '.join(sources)}: no tree is left without the malformed ones")
+    lines = [("", pattern) for pattern in given]
+    for number, line in enumerate([] if file is None else read_text(file).split("\n"), start=1):
+        if line.strip() and not line.startswith("#"):
+            lines.append((f"{file}:{number}: ", line.strip()))
+    found: dict[str, Pattern] = {}
+    for place, line in lines:
+        named = _NAMED.fullmatch(line)
+        name, pattern = named.groups() if named else (line, line)
+        if name in found:
+            raise IncparseError(f"{place}there are two patterns with the name {name!r}: give them two")
+        try:
+            found[name] = compile(pattern, **options)
+        except PatternError as error:
+            raise IncparseError(f"{place}{error}") from None
+    if not found:
+        raise IncparseError(f"{file}: there is no pattern in it: write one on each line, as in 'relative: SBAR > NP'")
+    return found
 
 
 DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -130,11 +180,52 @@ def _files_in(folder: Path) -> list[Path]:
     return sorted([*files_in(folder), *folder.rglob("*" + DOCBIN), *sentence_files(folder), *documents])
 
 
-def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
+class Origin(NamedTuple):
+    """Where a tree is from: its number in the file, from 1, and what the file says of its sentence."""
+
+    number: int
+    id: str | None = None  # of the sentence
+    document: str | None = None  # its id
+    sentence: int | None = None  # its number in the document, as in the file
+    start: int | None = None  # its first character in the document
+    text: str | None = None  # as it was written
+
+
+Origins = Sequence[Origin] | None
+"""For each tree of a forest; None: nothing is known but its number."""
+
+_COMMENT = re.compile(
+    r"^#[ \t]*(?:sent_id\s*=\s*(.+)|sent (\S+) parse .*|(?:newdoc id\s*=|document \d+)\s*(.+))$", re.MULTILINE
+)
+
+
+def _bracket_trees(text: str, path: Path, comments: Sequence[re.Match[str]], **options: Any) -> tuple[Forest, Origins]:
+    """Return the trees of a bracket file, with the ids in its comments: of the sentence below, and of documents."""
+    if not comments:
+        return forest_of(text, path, **options), None
+    positions: dict[int, int] = {}
+    forest, known = forest_of(text, path, positions=positions, **options), dict[int, Origin]()
+    remaining, document, sentence = list(reversed(comments)), None, None
+    for number, position in positions.items():
+        own = None
+        while remaining and remaining[-1].start() < position:
+            comment = remaining.pop()
+            if comment[3]:
+                document, sentence = comment[3].strip(), 0
+            elif skip_blank(text, comment.end()) == position:  # and not the id of a tree that was skipped
+                own = comment[comment.lastindex or 0].strip()
+        known[number] = Origin(number + 1, own, document, sentence)
+        sentence = None if sentence is None else sentence + 1
+    return forest, [known[forest.place(k)] for k in range(len(forest))]
+
+
+def _json_trees(
+    text: str, path: Path, reader: BracketReader, skip_bad: SkipLog | None
+) -> tuple[Forest, Sequence[Origin]]:
     """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
-    forest, reader, places, number = Forest(symbols=symbols), BracketReader(symbols), list[int](), 0
-    for line_number, line in enumerate(read_text(path).split("\n"), start=1):
-        for brackets in _brackets(line) if line.strip() else ():
+    forest, origins, number = Forest(symbols=reader.symbols), list[Origin](), 0
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        for brackets, origin in _sentences(line) if line.strip() else ():
             number += 1
             if brackets == "":
                 continue
@@ -148,27 +239,37 @@ def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Fores
                     except TreebankError as error:
                         what = f"a tree of this line is damaged: {error.what}"
                         raise TreebankError(path, line_number, 1, what) from None
-                places.append(number - 1)
+                origins.append(origin._replace(number=number))
             except TreebankError as error:
                 if skip_bad is None:
                     raise
                 skip_bad.add(error, is_tree=True)
-    forest.places = places
-    return forest
+    return forest, origins
 
 
-def _brackets(line: str) -> Sequence[str | None]:
-    """Return the trees of an object as brackets, "" for null, None for what else is no text or no such object."""
+def _sentences(line: str) -> Iterator[tuple[str | None, Origin]]:
+    """Yield the trees of an object as brackets, "" for null, None for what else is no text or no such object."""
     try:
         row = json.loads(line)
-        found = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
-        found = [""] if found == [None] and "tree" in row else found
+        if "tree" in row:
+            document = f"paragraph {row['paragraph']}" if "paragraph" in row else None
+            origin = _origin(row, document)._replace(sentence=row.get("sent"))
+            found = [("" if row["tree"] is None else row["tree"], origin)]
+        else:
+            found = [(one["brackets"], _origin(one, row.get("id"))) for one in row["sentences"]]
     except (ValueError, TypeError, KeyError, RecursionError):
-        return [None]
-    return [one if isinstance(one, str) else None for one in found]
+        found = [(None, Origin(0))]
+    yield from ((brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found)
 
 
-def _stored_trees(path: Path, symbols: Symbols) -> Forest:
+def _origin(sentence: Mapping[str, Any], document: Any, number: int = 0) -> Origin:
+    """Return what an object or a row says of its sentence."""
+    own = sentence.get("sent_id", sentence.get("id") if "tree" in sentence else None)
+    own, document = (name if name is None else str(name) for name in (own, document))
+    return Origin(number, own, document, sentence.get("sentence"), sentence.get("start"), sentence.get("text"))
+
+
+def _stored_trees(path: Path, symbols: Symbols) -> tuple[Forest, Sequence[Origin]]:
     # Imported here, so that searching bracket files does not need spaCy and starts quickly.
     from spacy.lang.xx import MultiLanguage
     from spacy.vocab import create_vocab
@@ -176,31 +277,123 @@ def _stored_trees(path: Path, symbols: Symbols) -> Forest:
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.registered import read_docbin
 
-    forest = Forest(symbols=symbols)
+    forest, origins = Forest(symbols=symbols), list[Origin]()
     vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is
     for doc in read_docbin(path, vocab):
-        for found in anchored_trees(doc):
+        for number, found in enumerate(anchored_trees(doc)):
             forest.add(found.tree)
-    return forest
+            row = {"sentence": number, "start": found.start_char, "text": found.text}
+            origins.append(_origin(row, doc.user_data.get("id"), len(forest)))
+    return forest, origins
+
+
+class Hit(NamedTuple):
+    """A match of a pattern in a file, and where its tree is from."""
+
+    path: Path
+    pattern: str  # its name
+    match: Match
+    origin: Origin
+
+    @property
+    def id(self) -> str | None:
+        """The id of the sentence, from a comment, or from a node ID below the root."""
+        own = (child.words[0] for child in self.match.node.root.children if child.label == "ID" and child.is_leaf)
+        return self.origin.id or next(own, None)
+
+    def chars(self, node: Tree) -> tuple[int, int] | None:
+        """Return the characters of a node in the text of the sentence; None if that is unknown or has other words."""
+        text, start, place, arrays = self.origin.text, None, 0, node.arrays
+        for k, word in enumerate(arrays.words[: node.end]):
+            if text is None or arrays.labels[arrays.leaves[k]] == TRACE_TAG:
+                continue
+            found = text.find(word, place)
+            if found < 0:
+                return None
+            start, place = found if start is None and k >= node.start else start, found + len(word)
+        return None if start is None else (start, place)
+
+    def context(self, n_words: int | None = None) -> tuple[list[str], list[str], list[str]]:
+        """Return n words, or all, before the node, those in it, and n after it: as written, if known."""
+        node, chars, text = self.match.node, self.chars(self.match.node), self.origin.text
+        if chars and text is not None:
+            before, inside, after = text[: chars[0]].split(), text[slice(*chars)].split(), text[chars[1] :].split()
+        else:
+            before, after = _words(node, 0, node.start), _words(node, node.end, len(node.arrays.words))
+            inside = _words(node, node.start, node.end) or list(node.words)
+        return before if n_words is None else before[max(len(before) - n_words, 0) :], inside, after[:n_words]
+
+    def described(self, node: Tree) -> dict[str, Any]:
+        """Return label, words and brackets of a node, its characters in the document, and its text as written."""
+        chars, first = self.chars(node), self.origin.start or 0
+        return {
+            "label": node.label, "start": node.start, "end": node.end,
+            "start_char": chars and first + chars[0], "end_char": chars and first + chars[1],
+            "text": " ".join(_words(node, node.start, node.end)),
+            "written": chars and (self.origin.text or "")[slice(*chars)], "tree": str(node),
+        }  # fmt: skip
+
+    def row(self, n_words: int | None = None) -> dict[str, Any]:
+        """Return the values of `COLUMNS`, as far as they are known; the context has n words on either side, or all."""
+        (before, _, after), (number, _, document, sentence, *_) = self.context(n_words), self.origin
+        place = str(self.path), number, self.id, document, sentence, self.pattern
+        context = {"before": " ".join(before), "after": " ".join(after)}
+        return dict(zip(COLUMNS, place, strict=False)) | self.described(self.match.node) | context
+
+
+COLUMNS = (
+    "file", "number", "id", "document", "sentence", "pattern", "label", "start", "end", "start_char", "end_char",
+    "text", "written", "tree", "before", "after",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class FileSearch:
-    """What to do with each file: write hits with `writer`, or else count the nodes, by label if `by_label` is set."""
+    """What to do with each file: write hits with `writer`, or else count them, as `by` says."""
 
-    pattern: Pattern
+    patterns: Mapping[str, Pattern]
     writer: HitWriter | None = None
-    by_label: bool = False
+    by: str = ""  # "": count all of them; otherwise also count words
     raw_labels: bool = False
     every: bool = False
+    whole: bool = False
     limit: int | None = None
     normalized: bool = False
     skip_bad: bool = False
     tags: bool = True
 
+    def lines(
+        self, results: Iterable[FileResult], header: Sequence[str], on_file: Callable[[int], object]
+    ) -> Iterator[str]:
+        """Yield what the command writes: the hits in files, or their counts; with a header, as a table.
+
+        Then warn of labels that no file has, and list what was skipped, on standard error.
+        """
+        total, n_left = FileResult(), self.limit
+        if header and self.writer:
+            yield "\t".join(header)
+        for result in results:
+            for line in islice(result.lines, n_left):
+                yield line
+                n_left = None if n_left is None else n_left - 1
+            total.add(result)
+            on_file(result.is_file)
+            if n_left == 0:
+                break
+        problems = (label_problem(label, total.known, are_all=n_left != 0) for label in sorted(total.absent))
+        for problem in filter(None, problems):
+            echo(f"Warning: {problem}", err=True)
+        if self.writer is None:
+            is_table, n_found = bool(self.by), str(total.counts.total())
+            yield from count_table(self.by, total.counts, total.words, bool(header)) if is_table else [n_found]
+        if self.skip_bad:
+            echo(str(total.skipped), err=True)
+            if total.skipped and not total.n_trees:
+                raise IncparseError(f"{total.skipped.entries[0].path}: no tree is left without the malformed ones")
+
     def results(self, files: Sequence[Path], n_process: int) -> Iterator[FileResult]:
         """Yield the result of each file, in their order; the last one may have only what was skipped."""
-        if n_process == 1:
+        if n_process == 1 or STDIN in files:  # which other processes do not have
             yield from self._results(files)
             return
         for _, found in run_in_order(partial(getattr, self, "of_file"), files, min(n_process, max(len(files), 1))):
@@ -211,90 +404,129 @@ class FileSearch:
         return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._results([path])]
 
     def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
-        skipped, symbols = SkipLog() if self.skip_bad else None, Symbols()
-        self.pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
+        skipped, reader = SkipLog() if self.skip_bad else None, BracketReader(Symbols())
+        origins: Origins
+        for pattern in self.patterns.values():
+            pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
         for path in files:
             if path.suffix == DOCBIN:
-                yield self._result(path, _stored_trees(path, symbols))
+                forest, origins = _stored_trees(path, reader.symbols)
             elif path.suffix == PARQUET:
-                trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
-                forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
-                if forest is None:
-                    raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
-                yield self._result(path, forest)
-            elif path.name.endswith(JSON_LINES):
-                yield self._result(path, _json_trees(path, symbols, skipped))
+                forest, origins = self._parquet_trees(path, reader)
             else:
-                found = read_forests(
-                    [path], symbols=symbols, normalized=self.normalized, skip_bad=skipped, tags=self.tags
-                )
-                yield from (self._result(name, forest) for name, forest in found)
+                text = read_text(path)
+                if path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{")):
+                    forest, origins = _json_trees(text, path, reader, skipped)
+                else:
+                    comments = list(_COMMENT.finditer(text)) if self.writer or self.by == "document" else []
+                    forest, origins = _bracket_trees(
+                        text, path, comments, reader=reader, skip_bad=skipped, is_normalized=self.normalized,
+                        tags=self.tags,
+                    )  # fmt: skip
+            symbols = forest.symbols  # a normalized forest has those of the published trees, too
+            known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
+            absent = {label for one in self.patterns.values() for label in one.absent(known, symbols.word_numbers)}
+            hits = self._hits(path, forest, origins)
+            found = FileResult(map(self.writer, hits)) if self.writer else self._counted(path, forest, origins, hits)
+            yield replace(found, is_file=True, n_trees=len(forest), known=known, absent=absent)
         if skipped is not None:
             yield FileResult(skipped=skipped)
 
-    def _result(self, path: Path, forest: Forest) -> FileResult:
-        symbols = forest.symbols  # a normalized forest has those of the published trees, too
-        known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
-        absent = self.pattern.absent(known, symbols.word_numbers)
-        return replace(self._found(path, forest), is_file=True, n_trees=len(forest), known=known, absent=absent)
+    def _parquet_trees(self, path: Path, reader: BracketReader) -> tuple[Forest, Origins]:
+        more = ("id", "sentence", "start", "text") if self.writer or self.by == "document" else ()
+        rows = [row for row in read_rows(path, ["brackets"], *more) if row["brackets"]]
+        forest = scanned("\n".join(row["brackets"] for row in rows), path, reader.symbols, reader) if rows else Forest()
+        if forest is None or len(forest) != len(rows):
+            raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
+        return forest, [_origin(row, row.get("id"), k) for k, row in enumerate(rows, start=1)]
 
-    def _found(self, path: Path, forest: Forest) -> FileResult:
-        if self.writer is not None:
-            writer, matches = self.writer, self.pattern.search(forest, every=self.every)
-            if forest.places is not None:  # the file's numbers of the trees, because the forest may omit some
-                matches = (match._replace(number=forest.place(match.number)) for match in matches)
-            return FileResult(writer(path, match) for match in matches)
-        if not self.by_label:
-            return FileResult(count=self.pattern.count(forest))
-        category = str if self.raw_labels else bare_label
-        matches = self.pattern.search(forest)
-        labels = Counter(one.node.words[0] if one.is_word else category(one.node.label) for one in matches)
-        return FileResult(labels=labels)
+    def _hits(self, path: Path, forest: Forest, origins: Origins) -> Iterator[Hit]:
+        """Yield the hits of all patterns, tree by tree."""
+
+        def hits_of(name: str, pattern: Pattern) -> Iterator[Hit]:
+            found = pattern.search(forest, every=self.every)
+            if self.whole:
+                first = (next(group) for _, group in groupby(found, key=lambda match: match.number))
+                found = (match._replace(node=match.node.root, is_word=False) for match in first)
+            for match in found:
+                origin = Origin(forest.place(match.number) + 1) if origins is None else origins[match.number]
+                yield Hit(path, name, match, origin)
+
+        return merge(*map(hits_of, self.patterns, self.patterns.values()), key=lambda hit: hit.match.number)
+
+    def _counted(self, path: Path, forest: Forest, origins: Origins, hits: Iterable[Hit]) -> FileResult:
+        if self.by in ("", "pattern") and not self.whole:
+            counts = Counter({name: pattern.count(forest) for name, pattern in self.patterns.items()})
+        else:
+            counts = Counter(map(self._key, hits))
+        words = Counter[str]()
+        if self.by == "document":
+            for k, tree in enumerate(forest):
+                words[(origins and origins[k].document) or str(path)] += len(_words(tree, 0, tree.end))
+        elif self.by:
+            # Imported here, so that the other commands start faster.
+            from spacy_incparse.patterns import compile
+
+            words[str(path) if self.by == "file" else ""] = compile("__ !< __ !> /^-NONE-$/").count(forest)
+        return FileResult(counts=counts, words=words)
+
+    def _key(self, hit: Hit) -> str:
+        """Return what a hit counts under: words under their own text."""
+        path, pattern, match, origin = hit
+        if self.by == "label" and not match.is_word:
+            return match.node.label if self.raw_labels else bare_label(match.node.label)
+        if self.by in ("", "file", "document", "pattern"):
+            return {"document": origin.document or str(path), "pattern": pattern}.get(self.by, str(path))
+        node = match.node if self.by in BY else match.groups.get(self.by)
+        return " ".join(_words(node, node.start, node.end) or node.words) if node else "(none)"
 
 
 @dataclass
 class FileResult:
-    """What was found in a file; `lines` may be found while they are read; words count under their own text."""
+    """What was found in a file; `lines` may be found while they are read."""
 
     lines: Iterable[str] = ()
-    labels: Counter[str] = field(default_factory=Counter)
-    count: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
     n_trees: int = 0
+    words: Counter[str] = field(default_factory=Counter)  # searched: by file or document, or all of them under ""
     skipped: SkipLog = field(default_factory=SkipLog)
     is_file: bool = False  # not only what was skipped
     known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process
-    absent: Set[str] = frozenset()  # those of the pattern that are not among them
+    absent: Set[str] = frozenset()  # those of the patterns that are not among them
 
     def add(self, other: FileResult) -> None:
         """Add what was found in another file, without its lines."""
-        self.labels.update(other.labels)
+        self.counts.update(other.counts)
+        self.words.update(other.words)
         self.skipped.update(other.skipped)
-        self.count, self.n_trees = self.count + other.count, self.n_trees + other.n_trees
+        self.n_trees += other.n_trees
+        if other.known:  # not an empty file
+            self.absent = other.absent & self.absent if self.known else other.absent
         self.known |= other.known
-        if other.is_file:
-            self.absent, self.is_file = other.absent & self.absent if self.is_file else other.absent, True
 
 
-HitWriter = Callable[[Path, Match], str]
-"""Formats a match in a file, without a final newline."""
+HitWriter = Callable[[Hit], str]
+"""Formats a hit, without a final newline."""
 
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is
 
 
-def kwic(width: int, n_words: int | None, names: int, path: Path, match: Match) -> str:
-    """Return a match as keyword in context: the number of the tree, the words before the match, the match, the rest.
+def kwic(width: int, n_words: int | None, names: int, shows_pattern: bool, hit: Hit) -> str:
+    """Return a hit as keyword in context: where it is, the words before it, the hit, the rest.
 
+    Where it is: the id of its sentence or its document, with characters; otherwise the number of the tree in its file.
     width: the width of a line; with `n_words`, the context has this many words on either side, whatever the width.
     names: the number of characters for file names; 0: do not show them.
     """
-    place = f"{path.name}:{match.number + 1}" if names else f"{match.number + 1}"
-    place = f"{place:<{names + 6}}"
-    node = match.node  # without traces around it
-    before, behind = _words(node, 0, node.start), _words(node, node.end, len(node.arrays.words))
-    inside = _words(node, node.start, node.end) or list(node.words)
-    middle = f"[{' '.join(inside if match.is_word else [node.label, *inside])}]"
+    row, (before, inside, behind) = hit.row(), hit.context(n_words)
+    place = f"{hit.path.name}:{hit.origin.number}" if names else str(hit.origin.number)
+    if row["id"] or row["document"]:
+        place = row["id"] or f"{row['document']}:{row['sentence']}"
+        place += "" if row["start_char"] is None else f":{row['start_char']}-{row['end_char']}"
+    place = f"{place:<{names + 6}}" + (f" {hit.pattern}:" if shows_pattern else "")
+    middle = f"[{' '.join(inside if hit.match.is_word else [row['label'], *inside])}]"
     if n_words is not None:
-        return " ".join([place, *before[max(len(before) - n_words, 0) :], middle, *behind[:n_words]])
+        return " ".join([place, *before, middle, *behind])
     room = max(width - len(place) - 3, 4 * _LEAST)
     before_width = room // 3
     most = room - before_width - _LEAST
@@ -307,31 +539,46 @@ def kwic(width: int, n_words: int | None, names: int, path: Path, match: Match) 
     return f"{place} {' ' * (before_width - columns(left))}{left} {middle} {right}".rstrip()
 
 
-def tree_lines(width: int, path: Path, match: Match) -> str:
+def tree_lines(width: int, hit: Hit) -> str:
     """Return a comment with the position and the named nodes, the tree on indented lines, and an empty line."""
-    named = "".join(f"  {name}={node}" for name, node in match.groups.items())
-    return f"# {path.name}:{match.number + 1}{named}\n{match.node.to_string(width=width)}\n"
+    named = "".join(f"  {name}={node}" for name, node in hit.match.groups.items())
+    place = f"# sent_id = {hit.id}\n" if hit.id else ""
+    return f"# {hit.path.name}:{hit.origin.number}{named}\n{place}{hit.match.node.to_string(width=width)}\n"
 
 
-def json_line(path: Path, match: Match) -> str:
-    """Return a match as a JSON object on one line."""
-    content = {"file": str(path), "number": match.number + 1, **_described(match.node), "is_word": match.is_word}
-    content["groups"] = {name: _described(node) for name, node in match.groups.items()}
-    return srsly.json_dumps(content)
+def json_line(hit: Hit) -> str:
+    """Return a hit as a JSON object on one line, with its sentence."""
+    root, groups = hit.match.node.root, {name: hit.described(node) for name, node in hit.match.groups.items()}
+    text = hit.origin.text or " ".join(_words(root, 0, root.end))
+    sentence = {"sentence_text": text, "sentence_tree": str(root), "tokens": list(root.words)}
+    return srsly.json_dumps({**hit.row(), "is_word": hit.match.is_word, "groups": groups, **sentence})
 
 
-def label_table(counts: Counter[str]) -> Iterator[str]:
-    """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
-    total = counts.total()
-    width = max(map(len, ("total", *counts)))
-    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"{label:<{width}} {count:>10,} {100 * count / total:>6.2f} %"
-    yield f"{'total':<{width}} {total:>10,}"
+def tsv_line(n_words: int | None, names: Sequence[str], hit: Hit) -> str:
+    """Return a hit as the cells of `COLUMNS` and the texts of the named nodes, separated by tabs."""
+    nodes = (hit.match.groups.get(name) for name in names)
+    described = (node and hit.described(node) for node in nodes)
+    cells = [*hit.row(n_words).values(), *(one and (one["written"] or one["text"]) for one in described)]
+    return "\t".join("" if cell is None else " ".join(str(cell).split()) for cell in cells)
 
 
-def _described(node: Tree) -> dict[str, object]:
-    text = " ".join(_words(node, node.start, node.end))
-    return {"label": node.label, "start": node.start, "end": node.end, "text": text, "tree": str(node)}
+def count_table(by: str, counts: Counter[str], words: Counter[str], is_tsv: bool) -> Iterator[str]:
+    """Yield the lines of a table: what is counted, most frequent first, with percentages and hits per million words.
+
+    Files and documents have their own numbers of words, and rows without hits.
+    """
+    own = by in ("file", "document")
+    rows = sorted(((key, counts[key]) for key in (words if own else counts)), key=lambda row: (-row[1], row[0]))
+    width = max(map(len, ("total", *(key for key, _ in rows))))
+    if is_tsv:
+        yield f"{by}\thits\twords\tper_million"
+    for key, count in rows if is_tsv else [*rows, ("total", counts.total())]:
+        n_words = words[key] if own and key in words else words.total()
+        rate, percent = 1e6 * count / max(n_words, 1), 100 * count / max(counts.total(), 1)
+        if is_tsv:
+            yield f"{' '.join(key.split())}\t{count}\t{n_words}\t{rate:.2f}"
+        else:
+            yield f"{key:<{width}} {count:>10,} {percent:>6.2f} % {rate:>12,.1f} per million words"
 
 
 def _words(node: Tree, start: int, end: int) -> list[str]:

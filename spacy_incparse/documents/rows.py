@@ -123,8 +123,11 @@ def sentence_files(path: str | Path) -> list[Path]:
     return [file for file in files if file.suffix == PARQUET]
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file with these columns. Raises IncparseError if it is damaged or lacks one of them."""
+def read_rows(path: Path, columns: Sequence[str], *more: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file with these columns, and with `more` where it has them.
+
+    Raises IncparseError if it is damaged or lacks one of the columns.
+    """
     parquet = parquet_module()
     try:
         file = parquet.ParquetFile(path)
@@ -137,5 +140,6 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
                 f"{path}: there is no column {missing[0]!r}: a table of sentences is expected, as `spacy-incparse "
                 f"annotate` writes it to the folder sentences"
             )
-        for batch in file.iter_batches(batch_size=_ROWS, columns=list(columns)):
+        columns = [*columns, *(name for name in more if name in file.schema_arrow.names)]
+        for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
             yield from batch.to_pylist()

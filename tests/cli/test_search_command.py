@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from spacy.tokens import DocBin
@@ -75,15 +76,16 @@ def test_count(run, file):
 
 def test_by_label(run, file):
     assert lines(run("search", "__ < IN|DT | /^M/", file, "--by-label")) == [
-        "NP             3  50.00 %",
-        "PP             2  33.33 %",
-        "May            1  16.67 %",
-        "total          6",
+        "NP             3  50.00 %    187,500.0 per million words",
+        "PP             2  33.33 %    125,000.0 per million words",
+        "May            1  16.67 %     62,500.0 per million words",
+        "total          6 100.00 %    375,000.0 per million words",
     ]
     assert [line.split()[0] for line in lines(run("search", "@NP > S", file, "--by-label"))] == ["NP", "total"]
     raw = lines(run("search", "@NP > S", file, "--by-label", "--raw-labels"))
     assert [line.split()[0] for line in raw] == ["NP-SBJ-1", "total"]
-    assert run("search", "XP", file, "--by-label").stdout == "total          0\n"
+    nothing = "total          0   0.00 %          0.0 per million words\n"
+    assert run("search", "XP", file, "--by-label").stdout == nothing
 
 
 def test_limit_and_every(run, file):
@@ -118,10 +120,10 @@ def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
     lines = write("b.jsonl", run("parse", "--input", text, "--format", "json").stdout)
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(lines.read_bytes()))
     (tmp_path / "d.json").write_bytes(lines.read_bytes())
-    expected = squeezed(run("search", "NP << /^b/", tmp_path / "out"))
-    assert [line.split(" ", 1)[1] for line in expected] == ["[NP The old bakery] closed ."]
-    for name in ("b.jsonl", "c.jsonl.gz", "d.json", "out/documents/part-000000.jsonl"):
-        assert squeezed(run("search", "NP << /^b/", tmp_path / name)) == expected
+    place = f"{text}:1:20-34"
+    for name in ("b.jsonl", "c.jsonl.gz", "d.json", "out", "out/documents/part-000000.jsonl"):
+        (line,) = squeezed(run("search", "NP << /^b/", tmp_path / name, "--context", 3))
+        assert line == f"{place if 'out' in name else 'paragraph 2:2:0-14'} [NP The old bakery] closed."
     assert run("search", "S", tmp_path / "out", "--n-process", "2", "--count").stdout == "2\n"
 
 
@@ -155,12 +157,82 @@ def test_lines_without_trees(run, write, line, message):
 
 def test_json_lines(run, file):
     (row,) = [json.loads(line) for line in lines(run("search", "VP < VBN=verb", file, "--format", "json"))]
-    verb = {"label": "VBN", "start": 2, "end": 3, "text": "eaten", "tree": "(VBN eaten)"}
-    tree = "(VP (VBN eaten) (NP (-NONE- *-2)))"
-    assert row == {
-        "file": str(file), "number": 2, "label": "VP", "start": 2, "end": 4, "text": "eaten", "tree": tree,
-        "is_word": False, "groups": {"verb": verb},
+    unknown = dict.fromkeys(["id", "document", "sentence", "written", "start_char", "end_char"])
+    written = dict.fromkeys(["written", "start_char", "end_char"])
+    assert row == unknown | {
+        "file": str(file), "number": 2, "label": "VP", "start": 2, "end": 4, "text": "eaten",
+        "tree": "(VP (VBN eaten) (NP (-NONE- *-2)))", "is_word": False, "pattern": "VP < VBN=verb",
+        "groups": {"verb": written | {"label": "VBN", "start": 2, "end": 3, "text": "eaten", "tree": "(VBN eaten)"}},
+        "before": "was it", "after": "?", "sentence_text": "was it eaten ?",
+        "sentence_tree": str(list(read_trees(file))[1]), "tokens": ["was", "it", "eaten", "*-2", "?"],
     }  # fmt: skip
+
+
+def test_hits_in_corpora_say_where_they_are_in_the_texts(run, write, tmp_path):
+    text = 'Well.  She said "no"\tto  the dogs. It ate.'
+    source = write("a.jsonl", json.dumps({"id": "letter 1", "text": text}) + '\n{"id": 2, "text": "The dogs ate."}\n')
+    for format_ in ("jsonl", "docbin", "brackets", *(["parquet"] if find_spec("pyarrow") else [])):
+        assert run("annotate", source, tmp_path / format_, "--format", format_).exit_code == 0
+        command = ["search", "NP < NNS=head", tmp_path / format_]
+        rows = [json.loads(line) for line in lines(run(*command, "-f", "json"))]
+        assert [(row["document"], row["sentence"]) for row in rows] == [("letter 1", 1), ("2", 0)]
+        if format_ != "brackets":  # which have no texts
+            assert [(row["start_char"], row["end_char"], row["written"]) for row in rows] == [
+                (25, 33, "the dogs"), (0, 8, "The dogs")
+            ]  # fmt: skip
+            assert rows[0]["sentence_text"].strip() == text[7:34]
+            assert text[slice(rows[0]["groups"]["head"]["start_char"], rows[0]["groups"]["head"]["end_char"])] == "dogs"
+        assert [line.split("\t")[:3] for line in lines(run(*command, "--by", "document", "-f", "tsv"))] == [
+            ["document", "hits", "words"], ["2", "1", "4"], ["letter 1", "1", "14"]
+        ]  # fmt: skip
+    header, row, _ = lines(run("search", "NP < NNS=head", tmp_path / "jsonl", "-f", "tsv", "--context", 2))
+    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    assert (cells["before"], cells["written"], cells["after"], cells["head"]) == ('"no" to', "the dogs", ".", "dogs")
+
+
+def test_ids_of_sentences(run, write):
+    trees = "# newdoc id = d\n# sent_id = d-1\n(S (NN a))\n(S (NN b))\n# sent_id = d-3\n(S (NN c)\n(S (NN d))\n"
+    trees += "( (S (NN e)) (ID e,1.2))\n"
+    path = write("a.mrg", trees)
+    for normalize in ([], ["--normalize"]):
+        found = run("search", "NN", path, "-f", "json", "--skip-bad", *normalize).stdout.splitlines()
+        rows = [json.loads(line) for line in found]
+        assert [(row["number"], row["id"], row["text"]) for row in rows] == [
+            (1, "d-1", "a"), (2, None, "b"), (4, None, "d"), (5, "e,1.2", "e")
+        ]  # fmt: skip
+    assert run("search", "NN < a", path, "--skip-bad").stdout.split()[0] == "d-1"
+    write("b.jsonl", '{"id": 7, "tree": "(S (NN a))"}\n')
+    assert json.loads(run("search", "NN", path.with_name("b.jsonl"), "-f", "json").stdout)["id"] == "7"
+
+
+def test_several_patterns_and_counts(run, file, write, tmp_path):
+    patterns = write("p.txt", "# nouns\nphrase: NP < DT\n\nNP < NNP=name\n")
+    commands = (["-e", "phrase: NP < DT", "-e", "NP < NNP=name"], ["--patterns", patterns])
+    for given in commands:
+        rows = [json.loads(line) for line in lines(run("search", *given, file, "-f", "json"))]
+        assert [row["pattern"] for row in rows] == ["phrase"] * 3 + ["NP < NNP=name"]
+        table = [line.split("\t") for line in lines(run("search", *given, file, "--count", "-f", "tsv"))]
+        assert table[1:] == [["phrase", "3", "16", "187500.00"], ["NP < NNP=name", "1", "16", "62500.00"]]
+    write("none.mrg", "(S (NP (NNS b)))\n")
+    for by, expected in {
+        "name": ["(none) 3", "May 1"],
+        "word": ["May 1", "a pumpkin 1", "the old gardener 1", "the roof 1"],
+        "file": [f"{file} 4", f"{tmp_path / 'none.mrg'} 0"],
+    }.items():
+        found = squeezed(run("search", *given, file, tmp_path / "none.mrg", "--by", by))
+        assert [line.rsplit(" ", 6)[0] for line in found[:-1]] == expected
+    assert run("search", "NP", file, "--whole", "--count").stdout == "2\n"
+    whole = lines(run("search", "NP=n", file, "--whole", "-f", "tree"))
+    assert list(parse_bracketed("\n".join(whole))) == list(read_trees(file))
+    output = tmp_path / "out.tsv"
+    assert run("search", "NP", file, "-f", "tsv", "-o", output).exit_code == 0
+    assert len(output.read_text().splitlines()) == 8
+    for wrong, message in {
+        ("--patterns", write("bad.txt", "NP\n\nNP < )\n")): "bad.txt:3: the pattern is wrong at column 6",
+        ("-e", "a: NP", "-e", "a: VP"): "two patterns with the name 'a'",
+        ("NP=x", "--by", "y"): "choose one of label, word, file, document, pattern, x",
+    }.items():
+        assert message in run("search", *wrong, file).stderr
 
 
 def test_same_hits_as_in_python(run, train_file):
@@ -199,7 +271,7 @@ def test_trees_that_are_left_out_count(run, write, normalize):
         (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
         (["NP", "x.mrg", "--count", "--format", "json"], "exclude each other"),
         (["NP", "x.mrg", "--by-label", "--context", "0"], "exclude each other"),
-        (["NP", "x.mrg", "--format", "json", "--context", "3"], "--context is for --format kwic, not for json"),
+        (["NP", "x.mrg", "--format", "json", "--context", "3"], "--context is for --format kwic and tsv, not for json"),
         (["NP", "x.mrg", "--heads", "missing.json"], "missing.json"),
     ],
 )
@@ -244,7 +316,7 @@ def test_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
         (tmp_path / f"{number}.mrg").write_text(TREES)
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    search_command("NN", [str(tmp_path)], count=True)
+    search_command(["NN", str(tmp_path)], count=True)
     shown = terminal.getvalue().split("\r")
     assert any("/4 [" in line for line in shown)  # how many are shown depends on how fast the files are read
     assert shown[-2].isspace()  # the bar is cleared in the end

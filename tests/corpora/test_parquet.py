@@ -100,7 +100,7 @@ def test_two_processes_write_the_same_bytes(parsed, tmp_path, contents):
     assert contents(tmp_path / "two") == contents(parsed / "parquet")
 
 
-@pytest.mark.parametrize("more", [["--count"], ["--by-label"], ["--format", "json", "-n", "5"]])
+@pytest.mark.parametrize("more", [["--count"], ["--by-label"], ["--format", "tree", "-n", "5"]])
 def test_search(parsed, more):
     def hits(folder, *args):
         result = CliRunner().invoke(app, ["search", "@SBAR|NP", str(parsed / folder), *more, *args])
