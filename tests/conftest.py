@@ -17,7 +17,7 @@ _QUICK = {
     "papers": "pcfg candidate_cache",
     "parsing": "recombination",
     "patterns": "pattern_syntax pattern_meaning",
-    "pipeline": "modelfile scorers",
+    "pipeline": "scorers",
     "packaging": "project_files",
     "rerank": "data list_files",
     "repair": "rule_files repairing",

@@ -1,5 +1,3 @@
-"""Gold trees: as Docs, as Examples, and projected onto other tokens."""
-
 import pytest
 import spacy
 from hypothesis import given
@@ -8,7 +6,7 @@ from spacy.training import Example
 
 import spacy_incparse
 from spacy_incparse.documents.gold import gold_sentences, trees_to_docs
-from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import normalised_trees
@@ -64,12 +62,6 @@ def example(words, spaces=None, n_sents=2):
 GOLD_WORDS = ["We", "can", "not", "go", ".", "The", "old", "owl", "slept", "in", "half-light", "."]
 
 
-def test_gold_tokens_give_the_gold_trees():
-    gold = gold_sentences(example(GOLD_WORDS))
-    assert gold.n_skipped == 0
-    assert gold.trees == tuple(zip([0, 5], parse_bracketed(TREES), strict=True))
-
-
 def test_other_tokens_are_projected():
     words = ["We", "cannot", "go", ".", "The", "old", "owl", "slept", "in", "half", "-", "light", "."]
     gold = gold_sentences(example(words))
@@ -79,10 +71,11 @@ def test_other_tokens_are_projected():
     assert gold.trees[1][1].words == tuple(words[4:])
 
 
-def test_whitespace_tokens_do_not_count():
+def test_gold_tokens_give_the_gold_trees_and_whitespace_does_not_count():
     words = ["We", " ", "can", "not", "go", ".", "\n\n", "The", "old", "owl", "slept", "in", "half-light", ".", " "]
-    gold = gold_sentences(example(words))
-    assert gold.trees == tuple(zip([0, 5], parse_bracketed(TREES), strict=True))
+    for tokens in (GOLD_WORDS, words):
+        gold = gold_sentences(example(tokens))
+        assert (gold.trees, gold.n_skipped) == (tuple(zip([0, 5], parse_bracketed(TREES), strict=True)), 0)
 
 
 def test_a_sentence_that_loses_much_is_skipped():
@@ -149,11 +142,7 @@ def test_the_tokenizer_on_request(nlp):
 @pytest.mark.parametrize("given", [[OWL, MICE], f"{OWL}\n{MICE}", [Tree.from_string(OWL), MICE], iter([OWL, MICE])])
 def test_several_trees(nlp, given):
     assert [words_of(found.reference)[0] for found in spacy_incparse.examples(nlp, given)] == ["The", "Mice"]
-
-
-def test_one_tree_is_several_too(nlp):
-    assert len(spacy_incparse.examples(nlp, OWL)) == len(spacy_incparse.examples(nlp, Tree.from_string(OWL))) == 1
-    assert spacy_incparse.examples(nlp, []) == []
+    assert [len(spacy_incparse.examples(nlp, one)) for one in (OWL, Tree.from_string(OWL), [])] == [1, 1, 0]
 
 
 def test_a_node_of_a_larger_tree(nlp):
@@ -165,19 +154,15 @@ def test_a_node_of_a_larger_tree(nlp):
     ("given", "message"),
     [
         ("", "'' contains no tree"),
+        ("(S (NP (NN owl)", "<string>.*1"),
         ("(S (-NONE- *))", "no words except traces"),
         (OWL + MICE, "takes one tree, not 2: examples"),
         ([OWL, 3], "has to be a Tree, or brackets in a string, not 3"),
     ],
 )
 def test_what_is_no_tree(nlp, given, message):
-    with pytest.raises(IncparseError, match=message):
+    with pytest.raises(IncparseError, match=message):  # a TreebankError is one
         spacy_incparse.example(nlp, given)
-
-
-def test_wrong_brackets_are_located(nlp):
-    with pytest.raises(TreebankError, match=r"<string>.*1"):
-        spacy_incparse.example(nlp, "(S (NP (NN owl)")
 
 
 def test_a_forgotten_pipeline():

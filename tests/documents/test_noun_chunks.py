@@ -1,5 +1,3 @@
-"""`doc.noun_chunks` without a dependency parser."""
-
 import subprocess
 import sys
 
@@ -7,7 +5,6 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-import spacy_incparse
 from spacy_incparse.documents.extensions import use_tree_chunks
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import IncparseError
@@ -45,12 +42,10 @@ def chunks_of(brackets):
     [
         ("(NP (DT the) (JJ old) (NN owl))", ["the old owl"]),
         ("(NP (NP (DT the) (NN owl)) (PP (IN in) (NP (DT the) (NN barn))))", ["the owl", "the barn"]),
-        ("(NP (DT the) (NN owl) (PP (IN in) (NP (DT the) (NN barn))))", ["the owl", "the barn"]),
         ("(NP (NP (DT the) (NN owl) (POS 's)) (NN barn))", ["the owl 's barn"]),
         ("(NP (NP (DT an) (NN owl)) (CC and) (NP (DT a) (NN mouse)))", ["an owl", "a mouse"]),
         ("(NP (PDT all) (DT the) (NNS owls))", ["all the owls"]),
         ("(NP (NN something) (JJ odd))", ["something"]),
-        ("(NP (DT the) (JJ poor))", ["the poor"]),
         ("(NP (DT the) (JJ poor) (PP (IN of) (NP (NNP Leith))))", ["the poor", "Leith"]),
         ("(NP (QP ($ $) (CD 5) (CD million)))", ["$ 5 million"]),
         ("(NP (`` ``) (NN owl) ('' ''))", ["owl"]),
@@ -99,12 +94,6 @@ def test_the_setting_is_saved(nlp):
     assert texts(other(TEXT)) == CHUNKS
 
 
-def test_without_the_setting_nothing_changes():
-    doc = spacy_incparse.load("en")(TEXT)
-    with pytest.raises(ValueError, match="E029"):
-        list(doc.noun_chunks)
-
-
 def test_docs_without_trees_have_their_dependency_parse(nlp):
     words = ["The", "owl", "slept"]
     doc = Doc(nlp.vocab, words, heads=[1, 2, 2], deps=["det", "nsubj", "ROOT"], pos=["DET", "NOUN", "VERB"])
@@ -122,14 +111,13 @@ def test_a_language_without_noun_chunks():
         texts(nlp.make_doc("The owl slept."))
 
 
-@pytest.mark.parametrize("method", ["spawn"])
-def test_several_processes(method, tmp_path):
+def test_several_processes(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import multiprocessing\n"
         "import spacy\n"
         "if __name__ == '__main__':\n"
-        f"    multiprocessing.set_start_method({method!r})\n"
+        "    multiprocessing.set_start_method('spawn')\n"
         "    nlp = spacy.blank('en')\n"
         "    nlp.add_pipe('sentencizer')\n"
         "    nlp.add_pipe('incparse', config={'model': 'en', 'noun_chunks': True})\n"

@@ -1,5 +1,3 @@
-"""`render` and `serve`, with displaCy's habits."""
-
 import inspect
 import re
 import socket
@@ -61,6 +59,7 @@ def test_several_are_one_behind_the_other(doc):
     assert pictures.count("<svg") == 4
     assert pictures == spacy_incparse.render(iter([doc, doc[0:6], doc._.trees[1], TREE]))
     assert spacy_incparse.render([]) == ""
+    assert picture == spacy_incparse.render(doc, options=None) == spacy_incparse.render(doc, options={"collapse": None})
 
 
 def test_of_a_span_its_node_or_its_sentences(doc):
@@ -88,14 +87,9 @@ def test_pages(doc, style):
     small = spacy_incparse.render([doc, doc], style=style, page=True, minify=True)
     assert len(small) < 0.95 * len(page)
     assert elements(small) == elements(page)
-
-
-def test_minified_markup_shows_the_same(doc):
-    for style in ("tree", "brackets", "spans"):
-        markup, small = (spacy_incparse.render(doc, style=style, minify=minify) for minify in (False, True))
-        assert len(small) < len(markup) or style == "brackets"
-        assert re.sub(r">\s+<", "><", small) == re.sub(r">\s+<", "><", markup)
-        assert "\n" not in small
+    markup, small = (spacy_incparse.render(doc, style=style, minify=minify) for minify in (False, True))
+    assert re.sub(r">\s+<", "><", small) == re.sub(r">\s+<", "><", markup)
+    assert "\n" not in small
 
 
 def test_titles_are_shown(doc):
@@ -114,8 +108,6 @@ def test_the_best_trees_side_by_side(doc):
     page = spacy_incparse.render(doc[0:6], page=True, options={"nbest": 3})
     assert page.count("<figure") == 3
     assert page.count('<div class="row">') == 1
-    with pytest.raises(ConfigError, match='"nbest" is 0'):
-        spacy_incparse.render(doc, options={"nbest": 0})
 
 
 def test_a_comparison_with_gold_trees(doc):
@@ -126,9 +118,6 @@ def test_a_comparison_with_gold_trees(doc):
     assert "parsed: no difference · P 100.0 R 100.0 F 100.0" in texts(picture)
     one = spacy_incparse.render(doc[0:6], options={"gold": Tree.from_string(gold[0])})
     assert "~ XP" in texts(one)
-    assert "~ XP" in texts(
-        spacy_incparse.render([doc[0:6], doc[6:]], options={"gold": gold})[:20_000].split("</svg>")[0] + "</svg>"
-    )
     assert "no difference" in spacy_incparse.render(doc, options={"gold": doc})
     with pytest.raises(IncparseError, match="fewer trees than there are trees to draw"):
         spacy_incparse.render(doc, options={"gold": gold[:1]})
@@ -142,11 +131,8 @@ def test_a_comparison_with_gold_trees(doc):
 def test_trees_by_hand(given):
     assert spacy_incparse.render(given, manual=True) == spacy_incparse.render(TREE)
     assert spacy_incparse.render([given], manual=True) == spacy_incparse.render(TREE)
-
-
-def test_settings_by_hand():
     settings = {"lang": "he", "direction": "rtl"}
-    picture = spacy_incparse.render({"tree": str(TREE), "title": "T", "settings": settings}, manual=True)
+    picture = spacy_incparse.render(given | {"title": "T", "settings": settings}, manual=True)
     assert 'xml:lang="he"' in picture
     assert 'direction="rtl"' in picture
     assert "T" in texts(picture)
@@ -171,18 +157,14 @@ def test_what_cannot_be_drawn(doc):
         ({"n_best": 2}, "unknown option 'n_best' for pictures: did you mean 'nbest'"),
         ({"colors": "red"}, "\"colors\" is 'red'; it must be a dict"),
         ({"tags": "no"}, "\"tags\" is 'no'; it must be True or False"),
+        ({"nbest": 0}, '"nbest" is 0'),
+        ("collapse", "options is 'collapse'"),
         ({"lang": 5}, '"lang" is 5; it must be the code of a language'),
     ],
 )
 def test_options_that_cannot_be(doc, options, message):
     with pytest.raises(ConfigError, match=message):
         spacy_incparse.render(doc, options=options)
-
-
-def test_options_may_be_missing(doc):
-    with pytest.raises(ConfigError, match="options is 'collapse'"):
-        spacy_incparse.render(doc, options="collapse")
-    assert spacy_incparse.render(doc, options=None) == spacy_incparse.render(doc, options={"collapse": None})
 
 
 def test_in_a_notebook_the_picture_is_shown(doc, notebook, monkeypatch):

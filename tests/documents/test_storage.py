@@ -1,5 +1,3 @@
-"""What becomes of trees where spaCy copies, joins, cuts, retokenizes and stores Docs, with and without a mirror."""
-
 import gc
 import json
 import pickle
@@ -59,33 +57,71 @@ def json_with_trees(doc):
     return Doc(doc.vocab).from_json(data)
 
 
-KEEPING = {
-    "copy": lambda doc: doc.copy(),
-    "to_bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
-    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
-    "DocBin with user data": lambda doc: through_docbin(doc, store_user_data=True),
-    "JSON": json_with_trees,
-    "as_doc of all": lambda doc: doc[:].as_doc(copy_user_data=True),
+def through_json(doc):
+    return Doc(doc.vocab).from_json(doc.to_json())
+
+
+def through_bytes(doc):
+    return Doc(doc.vocab).from_bytes(doc.to_bytes())
+
+
+def pickle_twice(doc):
+    return pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(doc))))
+
+
+def without_user_data(doc):
+    doc = doc.copy()
+    doc.user_data = {}
+    return doc
+
+
+# What is left of trees. "all": also without a mirror; "mirror": with one; "spans": with one, but for their tags if the
+# Doc has none; "none": nothing.
+WAYS = {
+    "copy": ("all", lambda doc: doc.copy()),
+    "to_bytes": ("all", through_bytes),
+    "pickle": ("all", pickle_twice),
+    "DocBin with user data": ("all", lambda doc: through_docbin(doc, store_user_data=True)),
+    "JSON with the attribute": ("all", json_with_trees),
+    "as_doc with user data": ("all", lambda doc: doc[:].as_doc(copy_user_data=True)),
+    "DocBin": ("mirror", through_docbin),
+    "DocBin twice": ("mirror", lambda doc: through_docbin(through_docbin(doc))),
+    "pickle of a DocBin's Doc": ("mirror", lambda doc: pickle.loads(pickle.dumps(through_docbin(doc)))),
+    "user data thrown away": ("mirror", without_user_data),
+    "bytes without user data": ("mirror", lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes(exclude=["user_data"]))),
+    "JSON": ("spans", through_json),
+    "JSON of a DocBin's Doc": ("spans", lambda doc: through_json(through_docbin(doc))),
+    "from_docs without user data": ("spans", lambda doc: Doc.from_docs([doc], exclude=["user_data"])),
+    "from_docs of a DocBin's Doc": ("spans", lambda doc: Doc.from_docs([through_docbin(doc)])),
+    "as_doc": ("none", lambda doc: doc[:].as_doc()),
 }
 
 
-@pytest.mark.parametrize("way", KEEPING)
-def test_trees_are_kept(bare, way):
-    other = KEEPING[way](bare)
-    assert other._.trees == bare._.trees
-    assert other[4:8]._.tree == bare._.trees[1]
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_left_of_trees(doc, bare, way):
+    left, through = WAYS[way]
+    assert through(bare)._.trees == (bare._.trees if left == "all" else ())
+    other = through(doc)
+    if left == "none":
+        assert other._.trees == ()
+        return
+    assert [tree.spans() for tree in other._.trees] == [tree.spans() for tree in doc._.trees]
+    assert other[4:8]._.tree.spans() == doc._.trees[1].spans()
+    if left == "spans":
+        assert [tree.tags for tree in other._.trees] == [("X",) * len(tree.words) for tree in doc._.trees]
+        tagged = pipeline(spans_key="phrases", set_tags=True)(TEXT)
+        assert through(tagged)._.trees == tagged._.trees
+    else:
+        assert other._.trees == doc._.trees
+        assert [tree.score for tree in other._.trees] == [-1.5, -1.5, -1.5]
+        assert other[5]._.tree_path[-1].label == "LOW"
+    if way != "as_doc with user data":  # where spaCy drops groups
+        nodes = [node for tree in doc._.trees for node in tree.phrases()[1:]]
+        assert phrases(other) == [(node.label, node.span.start, node.span.end, node.text) for node in nodes]
 
 
-LOSING = {
-    "DocBin without user data": through_docbin,
-    "as_doc": lambda doc: doc[:].as_doc(),
-    "JSON without the attribute": lambda doc: Doc(doc.vocab).from_json(doc.to_json()),
-}
-
-
-@pytest.mark.parametrize("way", LOSING)
-def test_where_spacy_drops_user_data_there_are_no_trees(bare, way):
-    assert LOSING[way](bare)._.trees == ()
+def phrases(doc):
+    return [(span.label_, span.start, span.end, span.text) for span in doc.spans["phrases"]]
 
 
 def test_a_cut_doc_has_the_trees_of_its_whole_sentences(bare):
@@ -93,6 +129,7 @@ def test_a_cut_doc_has_the_trees_of_its_whole_sentences(bare):
     assert cut._.trees == bare._.trees[1:2]
     assert cut[2:6]._.tree == bare._.trees[1]
     assert cut[0:2]._.tree is None
+    assert not bare[:].as_doc(copy_user_data=True).spans
 
 
 def test_other_sentence_bounds_leave_the_trees_as_they_were(bare):
@@ -167,103 +204,12 @@ def test_trees_of_sentences_outside_a_span_never_reach_other_docs():
     assert [str(tree) for tree in Doc.from_docs([first, other])._.trees] == [whole[0], whole[2]]
 
 
-def through_bytes(doc):
-    return Doc(doc.vocab).from_bytes(doc.to_bytes())
-
-
-def through_json(doc):
-    return Doc(doc.vocab).from_json(doc.to_json())
-
-
-def pickle_twice(doc):
-    return pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(doc))))
-
-
-def without_user_data(doc):
-    doc = doc.copy()
-    doc.user_data = {}
-    return doc
-
-
-EXACT = {
-    "DocBin": through_docbin,
-    "DocBin twice": lambda doc: through_docbin(through_docbin(doc)),
-    "pickle of a DocBin's Doc": lambda doc: pickle.loads(pickle.dumps(through_docbin(doc))),
-    "user data thrown away": without_user_data,
-    "bytes without user data": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes(exclude=["user_data"])),
-}
-
-
-@pytest.mark.parametrize("way", EXACT)
-def test_lost_trees_are_rebuilt(doc, way):
-    other = EXACT[way](doc)
-    assert other._.trees == doc._.trees
-    assert [tree.score for tree in other._.trees] == [-1.5, -1.5, -1.5]
-    assert other[4:8]._.tree == doc._.trees[1]
-    assert other[5]._.tree_path[-1].label == "LOW"
-
-
-def phrases(doc):
-    return [(span.label_, span.start, span.end, span.text) for span in doc.spans["phrases"]]
-
-
-GROUP_KEPT = {
-    "copy": lambda doc: doc.copy(),
-    "to_bytes": through_bytes,
-    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
-    "DocBin": through_docbin,
-    "JSON": through_json,
-}
-
-
-@pytest.mark.parametrize("way", GROUP_KEPT)
-def test_the_group_is_kept_in_order(doc, way):
-    doc = GROUP_KEPT[way](doc)
-    nodes = [node for tree in doc._.trees for node in tree.phrases()[1:]]
-    assert phrases(doc) == [(node.label, node.span.start, node.span.end, node.text) for node in nodes]
-
-
 def test_the_groups_of_joined_docs_are_shifted(doc):
     joined = Doc.from_docs([doc, doc])
     shift = len(doc)
     again = [(label, start + shift, end + shift, text) for label, start, end, text in phrases(doc)]
     assert phrases(joined) == phrases(doc) + again
     assert len(joined._.trees) == 6
-
-
-STRUCTURE_ONLY = {
-    "JSON": through_json,
-    "JSON of a DocBin's Doc": lambda doc: through_json(through_docbin(doc)),
-    "from_docs without user data": lambda doc: Doc.from_docs([doc], exclude=["user_data"]),
-    "from_docs of a DocBin's Doc": lambda doc: Doc.from_docs([through_docbin(doc)]),
-}
-
-
-@pytest.mark.parametrize("way", STRUCTURE_ONLY)
-def test_without_attrs_the_spans_tell(doc, way):
-    other = STRUCTURE_ONLY[way](doc)
-    assert [tree.spans() for tree in other._.trees] == [tree.spans() for tree in doc._.trees]
-    assert other._.trees[0].tags == ("X",) * 4  # the Doc has no tags
-    assert other._.trees[0].words == doc._.trees[0].words
-
-
-@pytest.mark.parametrize("way", STRUCTURE_ONLY)
-def test_with_tags_on_the_doc_they_are_the_same_trees(way):
-    doc = pipeline(spans_key="phrases", set_tags=True)(TEXT)
-    assert STRUCTURE_ONLY[way](doc)._.trees == doc._.trees
-
-
-def test_without_a_mirror_they_stay_lost():
-    doc = pipeline()(TEXT)
-    for way in EXACT | STRUCTURE_ONLY:
-        if "looked" not in way:
-            assert (EXACT | STRUCTURE_ONLY)[way](doc)._.trees == ()
-
-
-def test_as_doc_loses_the_mirror_as_well(doc):
-    assert doc[:].as_doc()._.trees == ()
-    assert not doc[:].as_doc(copy_user_data=True).spans
-    assert doc[4:8].as_doc(copy_user_data=True)._.trees == doc._.trees[1:2]
 
 
 def test_joined_docs_of_which_some_have_lost_their_trees(nlp, doc):

@@ -1,5 +1,3 @@
-"""What configs name: callbacks and batches of training."""
-
 import pickle
 
 import spacy

@@ -1,5 +1,3 @@
-"""Sessions of the component: words that come one by one, to either kind of model."""
-
 import pytest
 import spacy
 

@@ -1,5 +1,3 @@
-"""The English pipelines that come with the package."""
-
 import pytest
 import spacy
 from spacy.scorer import Scorer

@@ -1,5 +1,3 @@
-"""Whatever the tokens are, every sentence gets a tree, and nothing is raised."""
-
 import warnings
 
 from hypothesis import given, settings

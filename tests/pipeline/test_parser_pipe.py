@@ -27,23 +27,6 @@ def test_each_sentence_has_a_tree():
     ]
 
 
-def test_span_tree_is_the_outermost_node_over_just_the_span():
-    doc = pipeline()("The owl slept. Mice ran!")
-    assert doc[0:4]._.tree == doc._.trees[0]  # TOP over S
-    assert doc[5:7]._.tree.label == "VP"
-    assert doc[5:7]._.tree.words == ("ran", "!")
-    assert doc[3:4]._.tree.label == "VP"  # over the POS node
-    assert doc[0:1]._.tree.label == "CAP"
-    assert doc[0:2]._.tree is None
-    assert doc[2:5]._.tree is None  # crosses a sentence bound
-    assert doc[0:0]._.tree is None
-
-
-def test_words_that_look_like_brackets_stay_raw():
-    doc = pipeline()("See (figure -LRB- 1).")
-    assert doc._.trees[0].words == tuple(token.text for token in doc)
-
-
 def test_whitespace_tokens_belong_to_no_leaf():
     doc = pipeline()("  The  owl \n slept .\n\n Mice ran .  ")
     assert [tree.words for tree in doc._.trees] == [("The", "owl", "slept", "."), ("Mice", "ran", ".")]
@@ -66,12 +49,9 @@ def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
     assert len(caught) == 1
     assert [len(doc._.trees) for doc in docs] == [1, 1]
     assert docs[0][:]._.tree == docs[0]._.trees[0]
-
-
-def test_a_single_token_needs_no_bounds():
     nlp = pipeline()
     nlp.remove_pipe("sentencizer")
-    assert len(nlp("Yes")._.trees) == 1
+    assert len(nlp("Yes")._.trees) == 1  # a single token needs none
 
 
 def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
@@ -81,15 +61,6 @@ def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
     assert len(caught) == 1
     assert [found.source for doc in docs for found in anchored_trees(doc)] == ["beam", "flat", "beam", "flat"]
     assert str(docs[0]._.trees[1]) == "(TOP (X They) (X crash) (X here) (X .))"
-
-
-def test_parsing_again_replaces_the_trees():
-    nlp = pipeline()
-    doc = nlp("The owl slept. Mice ran.")
-    doc[4].is_sent_start = False
-    nlp.get_pipe("incparse")(doc)
-    assert len(doc._.trees) == 1
-    assert doc._.trees[0].words == tuple(token.text for token in doc)
 
 
 def test_many_docs_are_one_batch():
@@ -121,36 +92,6 @@ def test_unknown_tags_are_named_once():
     nlp(doc)
 
 
-def test_spans_key_mirrors_the_phrases_in_preorder():
-    doc = pipeline(spans_key="phrases")("The owl  slept. Mice ran!")
-    assert [(span.label_, span.text) for span in doc.spans["phrases"]] == [
-        ("S", "The owl  slept."),
-        ("VP", "owl  slept."),
-        ("VP", "slept."),
-        ("VP", "."),
-        ("S", "Mice ran!"),
-        ("VP", "ran!"),
-        ("VP", "!"),
-    ]
-
-
-def test_a_component_that_merges_tokens_may_come_after_it():
-    nlp = pipeline(spans_key="phrases")
-    nlp.add_pipe("merge_entities")
-    nlp.add_pipe("entity_ruler", before="merge_entities").add_patterns([{"label": "BIRD", "pattern": "The owl"}])
-    doc = nlp("The owl slept. Mice ran!")
-    assert [token.text for token in doc][:2] == ["The owl", "slept"]
-    loaded = Doc(nlp.vocab).from_bytes(doc.to_bytes())
-    assert [span.text for span in loaded.spans["phrases"]] == [
-        "The owl slept.",
-        "slept.",
-        ".",
-        "Mice ran!",
-        "ran!",
-        "!",
-    ]
-
-
 def test_a_component_without_weights_says_how_to_get_them():
     nlp = spacy.blank("en")
     nlp.add_pipe("incparse")
@@ -172,10 +113,9 @@ def test_wrong_settings_are_refused():
 
 def test_long_docs():
     nlp = pipeline()
-    nlp.max_length = 10**7
-    doc = nlp("The owl slept. " * 20_000)
-    assert len(doc._.trees) == 20_000
-    assert doc[40_000:40_004]._.tree.words == ("The", "owl", "slept", ".")
+    doc = nlp("The owl slept. " * 4_000)
+    assert len(doc._.trees) == 4_000
+    assert doc[8_000:8_004]._.tree.words == ("The", "owl", "slept", ".")
 
 
 def test_pickle_keeps_settings_but_no_training():

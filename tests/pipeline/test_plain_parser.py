@@ -1,12 +1,10 @@
-"""Parsing without a spaCy pipeline in sight."""
-
 import pickle
 from itertools import count, repeat
 
 import pytest
 
 import spacy_incparse
-from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
 WORDS = ["The", "old", "owl", "watched", "the", "mice", "."]
@@ -22,7 +20,7 @@ def test_words_and_text(parser):
     tree = parser.parse(WORDS)
     assert type(tree) is Tree
     assert tree.words == tuple(WORDS)
-    assert tree == parser.parse(tuple(WORDS)) == parser.parse(TEXT)
+    assert tree == parser.parse(tuple(WORDS)) == parser.parse(word for word in WORDS) == parser.parse(TEXT)
     assert tree == spacy_incparse.load("en")(TEXT)._.trees[0]
     assert pickle.loads(pickle.dumps(tree)) == tree
 
@@ -59,37 +57,31 @@ def test_given_tags(parser):
     assert parser.parse(words) == spacy_incparse.load("en")("Time flies.")._.trees[0]  # under its own tags again
 
 
-@pytest.mark.parametrize("sentence", [[], "", "  \n"])
-def test_nothing_to_parse(parser, sentence):
-    with pytest.raises(IncparseError, match="sentence without words"):
-        parser.parse(sentence)
+@pytest.mark.parametrize(
+    ("sentence", "tags", "message"),
+    [
+        ([], None, "sentence without words"),
+        ("  \n", None, "sentence without words"),
+        (None, None, "a sentence has to be a text, or a list of words, not "),
+        (["It", " "], None, "a word has to be a non-empty string"),
+        (["It", 3], None, "a word has to be a non-empty string"),
+        (["It", "rained"], ["PRP", ""], "a tag has to be a non-empty string"),
+        (["It", "rained"], ["PRP", None], "a tag has to be a non-empty string"),
+        (["It", "rained"], ["PRP"], "one tag for each of the words"),
+        ("It rained", ["PRP", "VBD"], "one tag for each of the words"),
+        (["a", "b"], "DT", "pass one tag for each of the words"),
+    ],
+)
+def test_what_cannot_be_parsed(parser, sentence, tags, message):
+    with pytest.raises(IncparseError, match=message):
+        parser.parse(sentence, tags)
 
 
-@pytest.mark.parametrize("tag", ["", 3, None])
-def test_what_is_no_tag(parser, tag):
-    with pytest.raises(IncparseError, match="a tag has to be a non-empty string"):
-        parser.parse(["It", "rained"], tags=["PRP", tag])
-
-
-@pytest.mark.parametrize("word", ["", " ", 3, None])
-def test_what_is_no_word(parser, word):
-    with pytest.raises(IncparseError, match="a word has to be a non-empty string"):
-        parser.parse(["It", word])
-
-
-def test_tags_that_do_not_fit(parser):
-    for sentence, tags in ((["It", "rained"], ["PRP"]), ("It rained", ["PRP", "VBD"])):
-        with pytest.raises(IncparseError, match="one tag for each of the words"):
-            parser.parse(sentence, tags)
+def test_tags_of_several_sentences(parser):
     with pytest.raises(IncparseError, match="one tag for each"):
         list(parser.parse_sents([["It"], ["Rain"]], [["PRP"]]))
     with pytest.raises(IncparseError, match="given as words"):
         list(parser.parse_sents("It rained.", [["PRP"]]))
-
-
-def test_no_such_model():
-    with pytest.raises(ModelError):
-        spacy_incparse.Parser("no_such_model")
 
 
 def test_there_may_not_be_more_tags_than_sentences(parser):
@@ -98,18 +90,3 @@ def test_there_may_not_be_more_tags_than_sentences(parser):
     found = parser.parse_sents([["Stop"]], [["VB"], ["NN"]])
     assert next(found).tags == ("VB",)  # what is right is not lost
     assert len(list(parser.parse_sents([["Stop"]], repeat(["VB"])))) == 1
-
-
-def test_a_sentence_may_be_any_iterable_of_words(parser):
-    assert parser.parse(word for word in ["It", "rained"]).words == ("It", "rained")
-
-
-@pytest.mark.parametrize("sentence", [None, 3])
-def test_what_is_no_sentence(parser, sentence):
-    with pytest.raises(IncparseError, match="a sentence has to be a text, or a list of words, not "):
-        parser.parse(sentence)
-
-
-def test_a_text_is_no_list_of_tags(parser):
-    with pytest.raises(IncparseError, match="pass one tag for each of the words"):
-        parser.parse(["a", "b"], tags="DT")

@@ -1,5 +1,3 @@
-"""Pipelines that are saved, loaded, copied, pickled and sent to other processes."""
-
 import multiprocessing
 import pickle
 import subprocess
@@ -112,24 +110,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("settings", [{"spans_key": "phrases"}, {"nbest": 3, "set_tags": True}])
-def test_processes_with_other_settings(trained, settings):
-    nlp = untrained(**settings).from_bytes(trained.to_bytes())
-    alone = list(nlp.pipe(TEXTS))
-    for doc, other in zip(alone, nlp.pipe(TEXTS, n_process=2, batch_size=3), strict=True):
-        assert doc.user_data == other.user_data
-        assert [(s.label_, s.text) for s in doc.spans.get("phrases", ())] == [
-            (s.label_, s.text) for s in other.spans.get("phrases", ())
-        ]
-        assert [tree.score for tree in other._.trees] == [tree.score for tree in doc._.trees]
-
-
 def test_the_package_is_light_to_import():
     code = "import sys, spacy_incparse; print(spacy_incparse.__version__, 'spacy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [spacy_incparse.__version__, "False"]
-
-
-def test_a_missing_pipeline_is_told():
-    with pytest.raises(ModelError, match="cannot find the pipeline 'nowhere'"):
-        spacy_incparse.load("nowhere")
