@@ -9,6 +9,7 @@ _QUICK = {
     "cli": "convert_command score_command stats_command",
     "corpora": "corpus_readers",
     "documents": "doc_tree gold storage constituent_matcher",
+    "english": "english_trees",
     "evaluation": "evalb_scoring significance list_scores",
     "generative": "count_storage given_trees",
     "incremental": "config move_grammar moves",
