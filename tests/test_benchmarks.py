@@ -194,6 +194,17 @@ def test_model_accuracy(run, model):
     assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
 
 
+def test_english_by_construction(load, run, model, monkeypatch, capsys):
+    gold = read_treebank(FOLDER.parent / "tests" / "english" / "seen.mrg")
+    flat = [tree.from_string(f"(TOP (X {' '.join(map(str, tree.preterminals()))}))") for tree in gold]
+    monkeypatch.setattr(load("english"), "parsed_trees", lambda _, docs: gold[:4] + flat[4 : len(docs)])
+    rows = run("english", "--models", model, "--limit", 6)
+    row, table = rows["english-seen-model-best"], capsys.readouterr().out
+    assert (row["exact"], row["sentences"], row["tags"]) == ("66.67", "6", "100.00")
+    assert "| questions (4) | 100.00 / 4 |" in table
+    assert "| long-distance questions (2) | 0.00 / 0 |" in table
+
+
 def test_list_speed(run, model):
     rows = run("list_speed", "sample", "--model", model, "--runs", 1, "--limit", 3)
     row, oracle = rows["lists-sample-model-best"], rows["oracle-sample-model-best"]
