@@ -19,7 +19,7 @@ from spacy_incparse.treebanks.reader import read_treebank
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
-    "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "grammar_tables",
+    "accuracy", "gains", "model_accuracy", "english", "speed", "pipeline_speed", "footprint", "grammar_tables",
     "tree_speed", "calibration", "search_speed", "measures",
     "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy", "chart_pruning", "combiner_accuracy",
     "benepar_comparison", "rerank_training",
