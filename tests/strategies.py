@@ -12,23 +12,9 @@ WORDS = ("the", "cat", "saw", "a", "dog", "of", "old", "and", ",", ".", '"', "'"
 RAW_PHRASES = ("NP-SBJ", "NP-1", "NP=2", "NP-SBJ-12", "S-TPC-1", "NP-TMP=3", "ADVP|PRT", "WHNP-2", "ROOT")
 RAW_TAGS = ("-NONE-", "PRP$-2", "NN-HL", "WP$")
 ODD_WORDS = (
-    "-LRB-",
-    "-RRB",
-    "a(b)",
-    "``",
-    "''",
-    "`",
-    r"\/",
-    r"\*",
-    "*T*-1",
-    "0",
-    "*",
-    "a b",
-    "",
-    "-\\LRB-",
-    "\\",
-    "\u00a0",
-)
+    "-LRB-", "-RRB", "a(b)", "``", "''", "`", r"\/", r"\*", "*T*-1", "0", "*",
+    "a b", "", "-\\LRB-", "\\", "\u00a0",
+)  # fmt: skip
 
 _awkward_text = st.text(alphabet="()[]{}-LRBSC\\/*`'\" aU0020EMPTY\tΩ\u00a0", max_size=8)
 

@@ -4,6 +4,7 @@ import re
 import sys
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,7 +56,7 @@ def small_tables(load, monkeypatch):
         is_generative = recipe.kind.trains_in_one_pass
         return recipe if is_generative else replace(recipe, training=recipe.training | SMALL)
 
-    for module in ("accuracy", "paper_sides", "training_run"):
+    for module in ("accuracy", "paper_sides", "training_run", "base_lists"):
         monkeypatch.setattr(load(module), "read_recipe", read_small)
 
 
@@ -149,39 +150,6 @@ def test_neural_accuracy(run, model, tmp_path):
     assert float(memory["load s"]) > 0 < float(memory["parsing words/s"])
 
 
-FAKE_WORKER = """
-import json, shutil, sys
-from pathlib import Path
-do, folder, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-if do == "train":
-    with (folder / "trained.txt").open("a") as file:
-        print(settings["name"], file=file)
-    print(json.dumps({"seconds": 2.0, "peak": 5e6}))
-else:
-    shutil.copy(folder / "dev.mrg", folder / settings["trees"])
-    print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 0.5, "peak": 7e6}))
-"""
-
-
-def test_benepar_comparison(run, load, monkeypatch, tmp_path):
-    """Both sides are trained once, parse, and are scored; a second run trains nothing."""
-    module = load("benepar_comparison")
-    worker = tmp_path / "worker.py"
-    worker.write_text(FAKE_WORKER, encoding="utf8")
-    side = module.Side(worker, "srsly", ("srsly",))
-    monkeypatch.setattr(module, "BENEPAR", side)
-    systems = {name: replace(system, side=side) for name, system in module.SYSTEMS.items()}
-    monkeypatch.setattr(module, "SYSTEMS", systems)
-    options = ["--encoder", "none", "--benepar-python", sys.executable, "--output", tmp_path / "out", "--limit", 20]
-    for _ in range(2):
-        rows = run("benepar_comparison", "sample", *options, "--runs", 1)
-    assert set(rows) == {f"versus-sample-{name}" for name in systems}
-    row = rows["versus-sample-benepar"]
-    assert (row["F"], row["sentences"], row["training peak MB"], row["parsing peak MB"]) == ("100.00", "20", "5", "7")
-    trained = (tmp_path / "out" / "trained.txt").read_text(encoding="utf8").split()
-    assert trained == ["incparse", "benepar", "benepar-own-rates"]
-
-
 def test_model_accuracy(run, model):
     options = ["--rules", "english", "--label", "NP", "--label", "ODD"]
     repaired = run("model_accuracy", "sample", "--model", model, *options)
@@ -260,18 +228,10 @@ def test_speed(run):
     assert rows["speed-sample-fast"]["search"].startswith("beam_size=2 gamma=1000.0 ")
 
 
-@pytest.fixture
-def paper(run, small_tables, tmp_path):
-    """Run the paper's tables with small settings."""
-
-    def _paper(*arguments):
-        small = ["--limit", 30, "--epochs", 2, "--tags", "gold", "--weights", "5", "--output", tmp_path / "paper"]
-        return run("paper_tables", "sample", *small, *arguments)
-
-    return _paper
-
-
-def test_paper_tables(paper, load, tmp_path):
+@pytest.mark.usefixtures("small_tables")
+def test_paper_tables(run, load, tmp_path):
+    small = ["--limit", 30, "--epochs", 2, "--tags", "gold", "--weights", "5", "--output", tmp_path / "paper"]
+    paper = partial(run, "paper_tables", "sample", *small)
     rows = paper("--seeds", "0,1", "--only", "table4,figure5")
     names = ("generative", "punctuation", "hybrid", "full", "perceptron", "repeated")
     assert {f"paper-sample-gold-{name}" for name in names} < set(rows)
@@ -296,30 +256,15 @@ def test_paper_tables(paper, load, tmp_path):
             paper("--seeds", "2", "--only", "figure5")
 
 
-@pytest.fixture
-def reranking(run, load, monkeypatch, tmp_path):
-    """Run the measurements of reranking with small settings."""
+@pytest.mark.usefixtures("small_tables")
+def test_reranking(run, load, monkeypatch, tmp_path):
     sides = load("rerank_sides")
     for name in ("BOOST", "RISK"):  # one setting of each
         side = getattr(sides, name)
         small = replace(side, grid={key: values[:1] for key, values in side.grid.items()})
         monkeypatch.setitem(sides.SIDES, side.name, small)
-    read = load("base_lists").read_recipe
-
-    def read_small(*arguments, **options):
-        recipe = read(*arguments, **options)
-        return recipe if recipe.kind.trains_in_one_pass else replace(recipe, training=recipe.training | SMALL)
-
-    monkeypatch.setattr(load("base_lists"), "read_recipe", read_small)
-
-    def _reranking(*arguments):
-        small = ["--config", "paper", "--epochs", 1, "--limit", 30, "--folds", 2, "--rounds", 8, "--cost-rounds", 8]
-        return run("reranking", "sample", *small, "--output", tmp_path / "reranking", *arguments)
-
-    return _reranking
-
-
-def test_reranking(reranking, load, tmp_path):
+    small = ["--config", "paper", "--epochs", 1, "--limit", 30, "--folds", 2, "--rounds", 8, "--cost-rounds", 8]
+    reranking = partial(run, "reranking", "sample", *small, "--output", tmp_path / "reranking")
     options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
     rows = reranking(*options)
     kinds = "own most-probable expected-f boost boost-expected-f risk risk+generative risk-expected-f oracle".split()
@@ -340,27 +285,16 @@ def test_reranking(reranking, load, tmp_path):
     never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
     with never, patch("spacy_incparse.training.settings.train_parser", side_effect=AssertionError):
         again = reranking(*options, "--only", "table3,rounds,families")
-        assert {name: row["F"] for name, row in again.items() if "F" in row} == {
-            name: row["F"] for name, row in rows.items() if "F" in row
-        }
+        figures, before = ({name: row.get("F") for name, row in made.items()} for made in (again, rows))
+        assert figures == {name: before[name] for name in figures}
         with pytest.raises(AssertionError):
             reranking("--n", "5,10", "--learners", "log", "--only", "table3")
 
 
-@pytest.fixture
-def chart_papers(run, load, monkeypatch, tmp_path):
-    """Measure charts with small tables of weights and few passes."""
-    sides = load("chart_sides")
-    monkeypatch.setattr(sides, "TABLE_BITS", 14)
-    monkeypatch.setattr(sides, "MAX_PASSES", 4)
-
-    def _chart_papers(*arguments):
-        return run("chart_papers", "sample", "--limit", 60, "--output", tmp_path / "charts", *arguments)
-
-    return _chart_papers
-
-
-def test_chart_papers(chart_papers, load, tmp_path):
+def test_chart_papers(run, load, monkeypatch, tmp_path):
+    monkeypatch.setattr(load("chart_sides"), "TABLE_BITS", 14)
+    monkeypatch.setattr(load("chart_sides"), "MAX_PASSES", 4)
+    chart_papers = partial(run, "chart_papers", "sample", "--limit", 60, "--output", tmp_path / "charts")
     options = ["--protocols", "taskar-head,finkel,product", "--kinds", "gold"]
     rows = chart_papers(*options, "--sides", "generative,lexical+aux,discriminative,max-margin", "--only", "systems")
     assert len(rows) == 6
@@ -415,18 +349,6 @@ def test_chart_pruning(run, tmp_path):
     for strict, loose in pairwise(thresholds):
         assert float(strict["loss of oracle F"]) >= float(loose["loss of oracle F"]) >= 0
         assert int(strict["edges/word"]) <= int(loose["edges/word"])
-
-
-def test_settings_are_chosen_on_stretches_of_the_train_part(load):
-    from spacy_incparse.treebanks.reader import parse_bracketed
-
-    sides = load("paper_sides")
-    trees = list(parse_bracketed("".join(f"(TOP (S (NN n{number})))" for number in range(500))))
-    treebank = sides.Treebank(sides.Corpus.of(trees, "gold", ()), sides.Corpus.of([], "gold", ()))
-    held_out = [int(tree.words[0][1:]) for tree in treebank.held_out.trees]
-    assert held_out == [number for number in range(500) if number // 10 % 10 == 9]
-    assert {*treebank.fit.trees, *treebank.held_out.trees} == set(trees)
-    assert len(treebank.fit.trees) + len(treebank.held_out.trees) == 500
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):

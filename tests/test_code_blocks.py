@@ -85,11 +85,6 @@ def test_all_code_is_found_and_run_in_order(examples):
     assert "-- expected --\n-- printed --\n2\n" in wrong[2]  # what is printed must be shown
 
 
-def test_exceptions_are_part_of_the_output(examples):
-    (example,) = examples("```python\nprint(1)\n1 / 0\n```\n\n```text\n1\nZeroDivisionError: ...\n```\n")
-    assert example.region.evaluator(example) is None
-
-
 def test_another_model_may_print_something_else(examples, monkeypatch):
     text = "```python\nimport spacy_incparse\n# spacy_incparse.load('en')\nprint(1)\n```\n\n```text\n2\n```\n"
     (example,) = examples(text)

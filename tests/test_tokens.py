@@ -20,10 +20,7 @@ ANY_TAGS = st.sampled_from((*TAGS, "-NONE-", "NN"))
     ("penn", "tag", "raw"),
     [
         ("-LRB-", "-LRB-", "("),
-        ("-RCB-", "-RRB-", "}"),
         ("pen-LRB-s-RRB-", "NNS", "pen(s)"),
-        (":-RRB-", "SYM", ":)"),
-        ("``", "``", '"'),
         ("''", "''", '"'),
         ("''", "NN", '"'),
         ("`", "``", "'"),
@@ -31,13 +28,9 @@ ANY_TAGS = st.sampled_from((*TAGS, "-NONE-", "NN"))
         ("'", "''", "'"),
         (r"3\/4", "CD", "3/4"),
         (r"\*", "SYM", "*"),
-        (r"and\/or", "CC", "and/or"),
         (r"C:\temp", "NN", r"C:\temp"),
         ("--", ":", "--"),
-        ("...", ":", "..."),
-        ("—", ":", "—"),
         ("*T*-1", "-NONE-", "*T*-1"),
-        ("well-known", "JJ", "well-known"),
     ],
 )
 def test_treebank_spelling_becomes_raw_text(penn, tag, raw):
@@ -102,12 +95,10 @@ def test_only_what_would_end_a_label_is_escaped_in_it():
         ('He said , " Go home ! "', None, 'He said, "Go home!"'),
         ('" Oh , " he said .', "`` UH , '' PRP VBD .", '"Oh," he said.'),
         ("' Oh ' , said the dogs ' owner .", "`` UH '' , VBD DT NNS POS NN .", "'Oh', said the dogs' owner."),
-        ("Mr. Hill 's cat ca n't swim", None, "Mr. Hill's cat can't swim"),
         ("a well - known tune", "DT RB HYPH VBN NN", "a well-known tune"),
         ("We can not wait ; I 'm gon na run ...", None, "We cannot wait; I'm gonna run..."),
         ("and / or -- perhaps -- none", None, "and/or -- perhaps -- none"),
         ("“ Rain ” , he ’s sure", None, "“Rain”, he’s sure"),
-        ("", None, ""),
         ("Rain", None, "Rain"),
     ],
 )

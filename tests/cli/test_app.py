@@ -26,17 +26,12 @@ def test_version_and_help_which_names_all_commands(run):
     ("arguments", "expected"),
     [
         ("in out --ray", "in out --ray local"),
-        ("in out --ray --n-process 2", "in out --ray local --n-process 2"),
         ("--ray -m en in out", "--ray local -m en in out"),
         ("--ray -- in out", "--ray local -- in out"),
         ("in out --ray auto", "in out --ray auto"),
-        ("in out --ray=host:6379", "in out --ray=host:6379"),
         ("in -- --ray", "in -- --ray"),
         ("--ray . out", "--ray local . out"),
-        ("--ray *.txt out", "--ray local *.txt out"),
-        ("in out --ray head", "in out --ray head"),
         ("--ray ray://host:10001 in out", "--ray ray://host:10001 in out"),
-        ("--ray host:6379 in out", "--ray host:6379 in out"),
     ],
 )
 def test_ray_without_an_address_is_local(arguments, expected):
@@ -54,12 +49,9 @@ def test_each_help_has_an_example(run, name):
     ("arguments", "message"),
     [
         (["prase"], "No such command 'prase'"),
-        (["--verion"], "No such option"),
         (["search", "-NONE-", "x.mrg"], "No such option: -N. Put an argument that begins with a dash after `--`"),
         (["search", "NP", "x.mrg", "--heads", "fr"], "unknown head table 'fr': choose from en, any"),
         (["score", "only-one.mrg"], "Missing argument 'PARSED'"),
-        (["score", "a", "b", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
-        (["parse", "x", "--format", "xml"], "Invalid value for '--format'"),
         (["parse", "x", "--model", "nowhere"], "cannot find the pipeline 'nowhere'"),
         (["parse", "--input", "missing.txt"], "missing.txt: No such file or directory"),
         (["parse", "text", "--input", "-"], "not both"),
@@ -74,8 +66,6 @@ def test_each_help_has_an_example(run, name):
         (["train", "a.mrg", "b.mrg", "out", "--config", "richest"], "neither a file nor one of paper, paper+punct"),
         (["train", "a.mrg", "b.mrg", "out", "--lang", "zzz"], "the language 'zzz'"),
         (["train", "a.mrg", "b.mrg", "out", "--heads", "missing.json"], "missing.json"),
-        (["train", "a.mrg", "b.mrg", "out", "--heads", "fr"], "unknown head table 'fr': choose from en, any"),
-        (["train", "a.mrg", "b.mrg", "out", "--max-epochs", "0"], "Invalid value for '--max-epochs'"),
         (["convert", "only-one.mrg"], "convert --help`"),
     ],
 )

@@ -1,17 +1,12 @@
 import gzip
-import io
 import json
-import os
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 
 import pytest
 from spacy.tokens import DocBin
 
 import spacy_incparse
-from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank, read_trees
 
@@ -51,12 +46,6 @@ def test_context_by_words(run, file):
         (50, "1 the old gardener grew [NP a pumpkin] on the roof in May ."),
     ]:
         assert squeezed(run("search", "NP < (NN < pumpkin)", file, "--context", n_words)) == [line]
-
-
-def test_words_and_traces(run, file):
-    assert squeezed(run("search", "/^pump/", file)) == ["1 the old gardener grew a [pumpkin] on the roof in May ."]
-    assert squeezed(run("search", '"-NONE-"', file)) == ["2 was it eaten [-NONE- *-2] ?"]
-    assert squeezed(run("search", "VP < VBN", file)) == ["2 was it [VP eaten] ?"]
 
 
 def test_trees(run, file):
@@ -125,15 +114,6 @@ def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
         (line,) = squeezed(run("search", "NP << /^b/", tmp_path / name, "--context", 3))
         assert line == f"{place if 'out' in name else 'paragraph 2:2:0-14'} [NP The old bakery] closed."
     assert run("search", "S", tmp_path / "out", "--n-process", "2", "--count").stdout == "2\n"
-
-
-def test_folders_and_globs_of_annotations(run, write, tmp_path):
-    text = write("a.txt", "It rained all day.\n\nThe old bakery closed.\n")
-    for format_ in ("jsonl", "brackets", "docbin"):
-        assert run("annotate", text, tmp_path / "all" / format_, "--format", format_).exit_code == 0
-    (tmp_path / "all" / "jsonl" / "other.jsonl").write_text('{"text": "It rained."}\n')
-    for path, n in [("all", 6), ("all/*", 6), ("all/**/", 6), ("all/[jd]*", 4), ("all/jsonl/documents", 2)]:
-        assert run("search", "S", f"{tmp_path}/{path}", "--count").stdout == f"{n}\n"
 
 
 @pytest.mark.parametrize(
@@ -268,8 +248,6 @@ def test_trees_that_are_left_out_count(run, write, normalize):
         (["NP"], "Missing argument 'FILE...'"),
         (["NP", "missing.mrg"], "missing.mrg: no such file"),
         (["NP", "x.mrg", "--count", "--by-label"], "exclude each other"),
-        (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
-        (["NP", "x.mrg", "--count", "--format", "json"], "exclude each other"),
         (["NP", "x.mrg", "--by-label", "--context", "0"], "exclude each other"),
         (["NP", "x.mrg", "--format", "json", "--context", "3"], "--context is for --format kwic and tsv, not for json"),
         (["NP", "x.mrg", "--heads", "missing.json"], "missing.json"),
@@ -292,36 +270,6 @@ def test_a_folder_without_trees_and_a_damaged_docbin(refused, tmp_path):
     assert "no file with trees found; looked for .mrg " in refused("search", "NP", tmp_path)
     (tmp_path / "x.spacy").write_bytes(b"no DocBin")
     assert "x.spacy: the file is not a DocBin, or is damaged" in refused("search", "NP", tmp_path)
-
-
-posix = pytest.mark.skipif(os.name == "nt", reason="needs pipes and signals as in POSIX")
-
-
-@posix
-def test_closed_output_is_no_error(write):
-    path = write("many.mrg", TREES * 3_000)
-    command = f"{sys.executable} -m spacy_incparse search NN {path} | head -n 1"
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert result.stderr == ""
-    assert len(result.stdout.splitlines()) == 1
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
-    for number in range(4):
-        (tmp_path / f"{number}.mrg").write_text(TREES)
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    search_command(["NN", str(tmp_path)], count=True)
-    shown = terminal.getvalue().split("\r")
-    assert any("/4 [" in line for line in shown)  # how many are shown depends on how fast the files are read
-    assert shown[-2].isspace()  # the bar is cleared in the end
-    assert shown[-1] == ""
-    assert capsys.readouterr().out == "12\n"
 
 
 def test_the_time_for_regular_expressions_is_limited(run, file):

@@ -124,12 +124,6 @@ def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
     assert spacy.load(best)("rain falls")._.trees
 
 
-def test_the_recipes_are_named(run):
-    shown = "|".join([*recipes(), "neural", "PATH"])
-    assert {"rich", "paper", "accurate", "hybrid", "generative"} <= set(shown.split("|"))
-    assert shown in "".join(run("train", "--help").stdout.split())
-
-
 def test_nothing_left_to_do(run, trained, train_file, dev_file):
     before = _bytes(trained[0])
     result = run("train", train_file, dev_file, trained[0], "--resume", "--max-epochs", 2)

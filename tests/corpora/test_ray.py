@@ -70,29 +70,6 @@ def test_this_process_starts_only_what_it_needs_and_ends_it(arguments, whole, tm
     assert contents(tmp_path / "out") == whole
 
 
-KILLER = """
-import os, signal
-from pathlib import Path
-from spacy.language import Language
-
-@Language.component("stub_parser", assigns=["doc._.trees"])
-def kill(doc):
-    Path(os.environ["STUB_KILL"], str(os.getpid())).touch()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_a_shard_that_kills_all_actors_is_an_error(arguments, tmp_path):
-    (tmp_path / "killer.py").write_text(KILLER)
-    (tmp_path / "killed").mkdir()
-    (tmp_path / "texts.jsonl").write_text('{"id": "only", "text": "It rained."}')
-    killer = str(tmp_path / "killer.py")
-    done = with_ray([*arguments, "--code", killer], tmp_path / "out", STUB_KILL=str(tmp_path / "killed"))
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: 6 worker processes ended at shard 0 (only to only), the last with the ")
-    assert len(list((tmp_path / "killed").iterdir())) == 6
-
-
 def test_a_document_that_kills_actors_is_put_aside(bombs, tmp_path):
     arguments, _ = bombs
     done = with_ray(arguments, tmp_path / "out")

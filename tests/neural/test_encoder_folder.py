@@ -4,7 +4,6 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 import spacy
 from typer.testing import CliRunner
@@ -65,11 +64,8 @@ def test_what_is_no_encoder_is_reported(tmp_path):
         ({"hidden_size": "x"}, "hidden_size is 'x': it must be a whole number"),
         ({"hidden_size": 15}, "hidden_size is 15: it must be a multiple of num_attention_heads, 2"),
         ({"num_attention_heads": 0}, "num_attention_heads is 0: it must be at least 1"),
-        ({"vocab_size": None}, "vocab_size is None: it must be a whole number"),
         ({"pad_token_id": 5000}, "pad_token_id is 5000: it must be at most "),
-        ({"max_position_embeddings": 0}, "max_position_embeddings is 0: it must be at least 3"),
         ({"hidden_dropout_prob": 1.5}, "hidden_dropout_prob is 1.5: it must be a number from 0 to 1"),
-        ({"layer_norm_eps": "x"}, "layer_norm_eps is 'x': it must be a number from 0 to 1"),
         ({"hidden_act": "swish"}, "hidden_act is 'swish': it must be one of relu, gelu, gelu_new"),
     ],
 )
@@ -84,12 +80,6 @@ def test_sizes_that_no_encoder_has_are_reported(encoder_folder, tmp_path, change
 def test_without_the_extra_an_encoder_is_refused(encoder_folder):
     with pytest.raises(ConfigError, match=r"spacy-incparse\[transformers\]"):
         neural_config(encoder=str(encoder_folder))
-
-
-def test_no_encoder_needs_nothing():
-    config = neural_config(encoder="none", lang="de", max_epochs=3, seed=7)
-    assert config["nlp"]["lang"] == "de"
-    assert (config["training"]["max_epochs"], config["system"]["seed"]) == (3, 7)
 
 
 @needs_transformers
@@ -160,9 +150,7 @@ def train_on(encoder, folder):
     ("changed", "message"),
     [
         ({"hidden_size": 100}, "embeddings.word_embeddings.weight is (316, 16), and should be (316, 100)"),
-        ({"vocab_size": 400}, "embeddings.word_embeddings.weight is (316, 16), and should be (400, 16)"),
         ({"num_hidden_layers": 1}, "layers.1.mha.input.weight is (48, 16), and should be absent"),
-        ({"num_hidden_layers": 3}, "layers.2.mha.input.weight is absent, and should be (48, 16)"),
     ],
 )
 def test_weights_that_do_not_fit_the_sizes(encoder_folder, tmp_path, changed, message):
@@ -186,13 +174,11 @@ def torch_bytes(content):
     ("content", "message"),
     [
         (lambda: b"", "the file cannot be read (EOFError)"),
-        (lambda: np.random.default_rng(0).bytes(4000), "the file cannot be read ("),
         (lambda: torch_bytes({"a": Path("x")}), "the file cannot be read (UnpicklingError)"),
         (lambda: torch_bytes([1]), "these are no weights: the file must have tensors, each under its name"),
-        (lambda: torch_bytes({"a": 1}), "these are no weights: the file must have tensors, each under its name"),
         (lambda: torch_bytes({}), "these are not the weights of such an encoder: KeyError("),
     ],
-    ids=["empty", "random", "object", "list", "numbers", "nothing"],
+    ids=["empty", "object", "list", "nothing"],
 )
 def test_a_file_of_pytorch_without_weights(encoder_folder, tmp_path, content, message):
     folder = shutil.copytree(encoder_folder, tmp_path / "encoder")

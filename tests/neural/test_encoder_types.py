@@ -13,7 +13,6 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.neural.encoder import create_wordpiece_loader, encoder_sizes
 from tests.neural.tiny_encoder import (
     CONFIG,
-    N_LAYERS,
     learned,
     needs_transformers,
     pieces,
@@ -66,8 +65,8 @@ def _written(folder, config, weights, n_pieces):
     return folder, weights
 
 
-def vectors(weights, ids):
-    """The last layer's vectors of one sequence of pieces, as the papers define them."""
+def vectors(weights, ids, first=PAD + 1, n_heads=N_HEADS):
+    """The last layer's vectors of one sequence of pieces, as the papers define them; first: its first position."""
     names = {new: old.replace("\\", "") for old, new in NAMES}
     for new, old in names.items():
         weights = {name.replace(new + ".", old + "."): array for name, array in weights.items()}
@@ -80,18 +79,18 @@ def vectors(weights, ids):
         return x * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
     x = weights["embeddings.word_embeddings.weight"][ids]
-    x = x + weights["embeddings.position_embeddings.weight"][PAD + 1 : PAD + 1 + len(ids)]
+    x = x + weights["embeddings.position_embeddings.weight"][first : first + len(ids)]
     x = norm(x + weights.get("embeddings.token_type_embeddings.weight", np.zeros((1, 1)))[0], "embeddings.LayerNorm")
-    bias = np.zeros((N_HEADS, len(ids), len(ids)))
+    bias = np.zeros((n_heads, len(ids), len(ids)))
     if "encoder.relative_attention_bias.weight" in weights:
         table = weights["encoder.relative_attention_bias.weight"]
         for i in range(len(ids)):
             for j in range(len(ids)):
                 bias[:, i, j] = table[bucket(i - j)]
-    for number in range(N_LAYERS):
+    for number in range(sum(name.endswith("intermediate.dense.weight") for name in weights)):
         layer = f"encoder.layer.{number}"
         q, k, v = (
-            linear(x, f"{layer}.attention.self.{part}").reshape(len(ids), N_HEADS, -1).transpose(1, 0, 2)
+            linear(x, f"{layer}.attention.self.{part}").reshape(len(ids), n_heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
         scores = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1]) + bias)

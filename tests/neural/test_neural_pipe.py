@@ -77,12 +77,6 @@ def test_labels_of_other_weights_are_reported(nlp, component, part, tmp_path):
         untrained().from_bytes(data)
 
 
-@pytest.mark.slow
-def test_several_processes_give_the_same_trees(nlp):
-    texts = [TEXT, "", "It rained.", TEXT] * 3
-    assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == trees(nlp.pipe(texts))
-
-
 @pytest.mark.parametrize("batch_size", [1, 2, 50])
 def test_the_size_of_batches_changes_nothing(nlp, component, batch_size):
     """To the last digit that is stored; scores may differ in the last bits of single precision."""

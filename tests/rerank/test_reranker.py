@@ -90,7 +90,6 @@ def damaged(**changes):
         (b"junk", "not a reranker"),
         (damaged(weights=None), "its weights are None"),
         (damaged(temperature=float("nan")), "its temperature is nan"),
-        (damaged(temperature=-1.0), "its temperature is -1.0"),
         (damaged(config={"families": ["nonsense"]}), "unknown family of features 'nonsense'"),
         (damaged(config={"n": 10**9}), "n is 1000000000"),
         (damaged(config={"with_better": 1}), "with_better is 1: it must be true or false"),

@@ -102,15 +102,6 @@ def test_the_generative_score_is_that_of_given_trees(models):
         assert model.scores(trees) == {"generative": [lowest if score is None else score for score in expected]}
 
 
-def test_trees_without_a_probability_get_the_lowest_score_of_the_list(models):
-    model = models["generative"]
-    known, unknown = Tree.from_string("(TOP (NP (NN salt)))"), Tree.from_string("(TOP (QUX (NN salt)))")
-    assert model.parser.log_probabilities([unknown]) == [None]
-    (score,) = model.scores([known])["generative"]
-    assert model.scores([unknown, known]) == {"generative": [score, score]}
-    assert model.scores([unknown]) == {"generative": [0.0]}
-
-
 def test_lists_keep_their_scores_in_files(lists, tmp_path):
     path = tmp_path / "lists.jsonl"
     write_lists(path, lists)
@@ -198,8 +189,6 @@ def test_settings():
     [
         ({"scores": "generative"}, "scores is 'generative'"),
         ({"scores": ["nonsense"]}, "scores is 'nonsense'"),
-        ({"scores": ["generative"] * 2, "loss": "log"}, "scores"),
-        ({"scores": ["generative"], "loss": "boost"}, "'boost'.*scores"),
         ({"scores": ["generative"], "loss": ["risk", "boost"]}, "'boost'.*scores"),
         *[({"loss": loss}, "loss") for loss in ([], ["risk", "risk"], ["risk", "nonsense"], 3)],
         *[({"families": families}, "nonsense") for families in ([["rules"], ["nonsense"]], [["rules"], "nonsense"])],

@@ -8,7 +8,6 @@ from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.page import Entry, Picture, page
-from tests.strategies import deep_tree
 from tests.viz.chromium import Browser
 from tests.viz.markup import HOSTILE, hostile_tree
 
@@ -138,24 +137,6 @@ def test_labels_are_found_and_enter_goes_on(browser):
     assert found == ["3 hits", 3, *numbers, "true", [False, True]]
 
 
-def test_only_trees_with_hits(browser):
-    found = browser.run(
-        page_of(TREE, OTHER),
-        """
-        const box = document.querySelector("input[type=checkbox]");
-        const shown = () => all(".row").map((e) => e.getClientRects().length > 0);
-        search("cat");
-        const before = shown();
-        box.checked = true;
-        box.dispatchEvent(new Event("change"));
-        const hits = shown();
-        search("");
-        return [before, hits, shown()];
-        """,
-    )
-    assert found == [[True, True], [False, True], [True, True]]
-
-
 def test_a_word_shows_its_way_to_the_root_and_a_phrase_its_words(browser):
     found = browser.run(
         page_of(TREE),
@@ -207,22 +188,6 @@ def test_what_the_options_collapse_is_folded_at_first(browser):
     assert found[2:] == [["The dog", "sat on the mat", "."], []]
 
 
-def test_a_long_sentence_is_folded_to_the_window(browser):
-    found = browser.run(
-        page_of(LONG),
-        """
-        const width = () => document.querySelector("svg").getBoundingClientRect().width;
-        const room = document.querySelector(".scroll").clientWidth;
-        const fitted = [width() <= room, visible(".words text").join(" ").split(" ").length];
-        click(document.querySelector("[data-action=unfold]"));
-        const wide = width() > room;
-        click(document.querySelector("[data-action=fit]"));
-        return [...fitted, wide, width() <= room, document.documentElement.scrollWidth <= innerWidth];
-        """,
-    )
-    assert found == [True, 63, True, True, True]
-
-
 def test_right_to_left(browser):
     found = browser.run(
         page_of(HEBREW),
@@ -259,9 +224,3 @@ def test_the_policy_lets_only_the_page_s_own_program_run(browser):
     assert re.search(r"<title>(.*?)</title>", dom)[1] == "Trees"
     small = browser.dom(page([Picture([[Entry(TREE)]])], minify=True))
     assert 'role="tree"' in small
-
-
-@pytest.mark.parametrize("style", ["tree", "brackets", "spans"])
-def test_a_deep_tree_does_not_break_the_page(browser, style):
-    found = browser.run(page_of(deep_tree(600), style=style), 'return [search("run"), all("figure").length]')
-    assert found == ["1 hit", 1]
