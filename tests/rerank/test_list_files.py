@@ -193,7 +193,7 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         (JSON.replace("{", '{"temperature": 0, ', 1), "1:1: the temperature 0 is not above 0"),
         (JSON.replace("{", '{"words": "rain", ', 1), "1:1: there is 'rain' under \"words\"; expected a list of words"),
         (JSON.replace("{", '{"gold": "(TOP (NN hail))", ', 1), "1:1: the gold tree has the word 'hail' in place 1"),
-        (JSON.replace("(NN", "(NN)"), "expected a word or nodes in it; in column 9 of the tree '(TOP (NN)"),
+        (JSON.replace("(NN", "(NN)"), "1:1: the node (NN) is empty"),
         (JSON.replace("NN", "-NONE-"), "1:1: the tree has no words besides traces"),
         # brackets
         ("(TOP (NN rain))", "1:1: '(TOP (NN rain))' without a score; expected a line such as '# sent 1 parse 1"),
