@@ -292,11 +292,15 @@ def tree_sentences(
     parsed=Argument(metavar="PARSED", help="Bracket file with a parser's trees, in the same order."),
     parsed2=Argument(metavar="[PARSED2]", help="Another parser's trees, for comparison."),
     as_evalb=Option("--as-evalb", help="Print exactly what the EVALB program prints, including its errors."),
+    by_characters=Option(
+        "--by-characters", help="Compare files with other words or sentences, character by character."
+    ),
     bootstrap=Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples."),
 )
 def score_command(
     gold: str, parsed: str, parsed2: str | None = None, prm: Path | None = None, as_evalb: bool = False,
-    bootstrap: int = 0, skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    by_characters: bool = False, bootstrap: int = 0, skip_bad: bool = False, no_tags: bool = False,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
     """Score parsed trees against gold trees with EVALB's measures.
 
@@ -309,6 +313,8 @@ def score_command(
       spacy-incparse score gold.mrg parsed.mrg
       spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
     """
+    if by_characters and (as_evalb or skip_bad):
+        raise IncparseError("--by-characters excludes --as-evalb and --skip-bad: it needs the words of all trees")
     options.keep_inputs(output, gold, parsed, parsed2, prm)
     names = [path for path in (gold, parsed, parsed2) if path is not None]
     logs = [SkipLog() if skip_bad else None for _ in names]
@@ -329,7 +335,7 @@ def score_command(
     try:
         report = report_scores(
             [gold_trees[number] for number in kept], *parsed_trees,
-            params=params, as_evalb=as_evalb, numbers=kept, n_bootstrap=bootstrap,
+            params=params, as_evalb=as_evalb, numbers=kept, by_characters=by_characters, n_bootstrap=bootstrap,
         )  # fmt: skip
     except IncparseError as error:
         raise IncparseError(f"{', '.join(names)}: {error}") from None

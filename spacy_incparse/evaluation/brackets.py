@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.trees.tree import Tree
 
 Bracket = tuple[str, int, int]
@@ -19,17 +20,30 @@ WRAPPERS = frozenset(["", "ROOT", "VROOT", "S1"])
 """Root labels of published treebanks, and of parsers, that mean TOP."""
 
 
+_DELETED = "\0"  # no tag of a tree
+
+
 class Rules:
     """The parameters in a form that is fast to apply; one object per scoring run."""
 
     def __init__(self, params: EvalbParams):
         self.params = params
-        self.deleted_tags = frozenset(params.delete_labels)
+        self.deleted_tags = frozenset([*params.delete_labels, _DELETED])
+        self._deleted_words = frozenset(word for one in params.delete_words for word in (one, penn_to_raw(one)))
         self.not_in_length = frozenset(params.delete_labels_for_length)
         self.quote_tags = frozenset(params.quote_labels)
         self._equal_labels = _both_ways(params.eq_labels)
-        self._equal_words = _both_ways(params.eq_words)
+        raw_words = [(penn_to_raw(one), penn_to_raw(other)) for one, other in params.eq_words]
+        self._equal_words = _both_ways([*params.eq_words, *raw_words])
         self._bracket_labels: dict[str, str | None] = {}
+
+    def tags(self, tree: Tree) -> Sequence[str]:
+        """Return the tags of a tree's words; those of words in DELETE_WORD are one that is deleted."""
+        if not self._deleted_words:
+            return tree.tags
+        pairs = zip(tree.words, tree.tags, strict=True)
+        gone = self._deleted_words
+        return [_DELETED if word in gone and tag not in self.deleted_tags else tag for word, tag in pairs]
 
     def same_label(self, a: str, b: str) -> bool:
         """Return whether two labels or tags are equal, given EQ_LABEL (which is not transitive)."""
@@ -148,6 +162,7 @@ class EvalbParams:
     delete_labels_for_length: tuple[str, ...] = ()
     eq_labels: tuple[tuple[str, str], ...] = ()
     eq_words: tuple[tuple[str, str], ...] = ()
+    delete_words: tuple[str, ...] = ()
     quote_labels: tuple[str, ...] = ()
     labeled: bool = True
     cutoff_len: int = 40
@@ -175,13 +190,13 @@ def read_params(path: str | Path) -> EvalbParams:
 def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
     """Parse the text of a ``.prm`` file: a key and its value per line; lines that begin with ``#`` are comments.
 
-    Keys: DEBUG, MAX_ERROR, CUTOFF_LEN, LABELED, DELETE_LABEL, DELETE_LABEL_FOR_LENGTH, QUOTE_LABEL, EQ_LABEL,
-    EQ_WORD, DISC_ONLY. Of repeated keys with one number the last counts; the others add up. Missing keys have
-    EVALB's defaults: nothing deleted, nothing equal, labeled, cut-off 40, at most 10 errors.
-    Raises IncparseError with file and line for an unknown key or an invalid value.
+    Keys: DEBUG, MAX_ERROR, CUTOFF_LEN, LABELED, DELETE_LABEL, DELETE_LABEL_FOR_LENGTH, QUOTE_LABEL, EQ_LABEL, EQ_WORD,
+    DELETE_WORD, and with the value 0 those of `_OTHER_MEASURES`. Of repeated keys with one number the last counts; the
+    others add up. Missing keys have EVALB's defaults: nothing deleted, nothing equal, labeled, cut-off 40, at most 10
+    errors. Raises IncparseError with file and line for an unknown key or an invalid value.
     """
     lists: dict[str, list] = {key: [] for key in _LISTS}
-    numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0, "DISC_ONLY": 0}
+    numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0, **dict.fromkeys(_OTHER_MEASURES, 0)}
     for line_number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -195,11 +210,11 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
             wrong = f"unknown parameter {key!r}; choose from {', '.join(sorted([*numbers, *_LISTS]))}"
         else:
             try:
-                numbers[key] = int(value)
+                numbers[key] = int(value.partition("#")[0])
             except ValueError:
                 wrong = f"{key} needs a whole number, not {value!r}"
-        if numbers["DISC_ONLY"]:
-            wrong = "DISC_ONLY 1 scores discontinuous constituents alone, which these trees do not have; remove it"
+        if numbers.get(key) and key in _OTHER_MEASURES:
+            wrong = f"{key} {numbers[key]} asks for {_OTHER_MEASURES[key]}, which is not computed here; remove it"
         if wrong:
             raise IncparseError(f"{path}:{line_number}: {wrong}")
     tuples: dict[str, Any] = {_LISTS[key]: tuple(values) for key, values in lists.items()}
@@ -212,8 +227,14 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
 _LISTS = {
     "DELETE_LABEL": "delete_labels", "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
     "QUOTE_LABEL": "quote_labels", "EQ_LABEL": "eq_labels", "EQ_WORD": "eq_words",
+    "DELETE_WORD": "delete_words",
 }  # fmt: skip
 """The keys that may be repeated, and their fields."""
+_OTHER_MEASURES = {
+    "DISC_ONLY": "discontinuous constituents alone", "DELETE_ROOT_PRETERMS": "scores without the words below the root",
+    "LA": "the leaf-ancestor measure", "TED": "the tree-edit distance", "DEP": "dependencies",
+}  # fmt: skip
+"""Keys of disco-dop, whose parameter files are otherwise EVALB's."""
 
 
 # If the trees differ in length after deletion, a quote that only one tree deleted, such as `'` tagged POS in one and
@@ -247,10 +268,9 @@ def restore_quotes(gold: tuple[Tree, DeletedSide], parsed: tuple[Tree, DeletedSi
 
 
 def _quotes(tree: Tree, rules: Rules) -> list[_Quote]:
-    arrays, quotes, position = tree.own_arrays, list[_Quote](), 0
+    arrays, quotes, position, tags = tree.own_arrays, list[_Quote](), 0, rules.tags(tree)
     n_opened = [0, *accumulate(size > 1 for size in arrays.sizes)]  # phrases before each node
-    for word, leaf in zip(arrays.words, arrays.leaves, strict=True):
-        tag = arrays.labels[leaf]
+    for word, leaf, tag in zip(arrays.words, arrays.leaves, tags, strict=True):
         if tag in rules.quote_tags and word in _QUOTES:
             around, node = set(), arrays.parents[leaf]
             while node >= 0:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import accumulate, count, starmap, zip_longest
 from typing import Any, NamedTuple
 
@@ -102,7 +103,7 @@ def _score_sentence(
 
 def _score_failed(gold_tree: Tree, rules: Rules, labels: LabelCounts, as_evalb: bool) -> SentenceScore:
     """Return the counts of a sentence without a parse: its brackets cost recall, but the program skips it."""
-    gold, length = delete_words(gold_tree, gold_tree.tags, rules.deleted_tags), rules.length(gold_tree.tags)
+    gold, length = delete_words(gold_tree, rules.tags(gold_tree), rules.deleted_tags), rules.length(gold_tree.tags)
     if as_evalb or not gold.words:
         return SentenceScore(length, SKIPPED)
     brackets = counted_brackets(without_wrapper(gold.brackets), rules)
@@ -113,15 +114,15 @@ def _score_failed(gold_tree: Tree, rules: Rules, labels: LabelCounts, as_evalb: 
 def _prepare_as_evalb(
     gold_tree: Tree, parsed_tree: Tree, rules: Rules, number: int
 ) -> tuple[DeletedSide, DeletedSide, int]:
-    gold = delete_words(gold_tree, gold_tree.tags, rules.deleted_tags)
-    parsed = delete_words(parsed_tree, parsed_tree.tags, rules.deleted_tags)
+    gold = delete_words(gold_tree, rules.tags(gold_tree), rules.deleted_tags)
+    parsed = delete_words(parsed_tree, rules.tags(parsed_tree), rules.deleted_tags)
     if rules.quote_tags and parsed.words and len(gold.words) != len(parsed.words):
         restore_quotes((gold_tree, gold), (parsed_tree, parsed), rules)
     return gold, parsed, sum(map(rules.same_label, gold.tags, parsed.tags))
 
 
 def _prepare(gold_tree: Tree, parsed_tree: Tree, rules: Rules, number: int) -> tuple[DeletedSide, DeletedSide, int]:
-    gold_tags, parsed_tags = gold_tree.tags, parsed_tree.tags
+    gold_tags, parsed_tags = rules.tags(gold_tree), rules.tags(parsed_tree)
     aligned = _align(gold_tags, parsed_tags, rules)
     if aligned is None:
         sizes = f"{len(gold_tags)} words in the gold tree, {len(parsed_tags)} in the parsed one"
@@ -141,7 +142,7 @@ def _prepare(gold_tree: Tree, parsed_tree: Tree, rules: Rules, number: int) -> t
     return gold, parsed, sum(map(rules.same_label, gold.tags, own_tags))
 
 
-def _align(gold_tags: tuple[str, ...], parsed_tags: tuple[str, ...], rules: Rules) -> Iterable[tuple[int, int]] | None:
+def _align(gold_tags: Sequence[str], parsed_tags: Sequence[str], rules: Rules) -> Iterable[tuple[int, int]] | None:
     """Pair the word indices of the two sides, without traces if only one side has them."""
     traces = rules.deleted_tags & rules.not_in_length
     gold_words = [i for i, tag in enumerate(gold_tags) if tag not in traces]
@@ -223,8 +224,8 @@ def _difference(counts: np.ndarray) -> float:
 class ScoreReport:
     """The result of `score`; `second` and `bootstrap` are None unless requested."""
 
-    first: Scores
-    second: Scores | None = None
+    first: Scores | TextScores
+    second: Scores | TextScores | None = None
     bootstrap: Bootstrap | None = None
     as_evalb: bool = False
 
@@ -240,7 +241,9 @@ class ScoreReport:
     def format(self) -> str:
         """Return the report as text: EVALB's summary and the tables, or in EVALB mode the program's output."""
         first, *second = (
-            format_evalb(scores) if self.as_evalb else scores.format() for scores in (self.first, self.second) if scores
+            format_evalb(scores) if self.as_evalb and isinstance(scores, Scores) else scores.format()
+            for scores in (self.first, self.second)
+            if scores
         )
         if not second:
             return first
@@ -256,21 +259,29 @@ def report_scores(
     params: EvalbParams = COLLINS,
     as_evalb: bool = False,
     numbers: Sequence[int] | None = None,
+    by_characters: bool = False,
     n_bootstrap: int = 0,
     seed: int = 0,
 ) -> ScoreReport:
     """Score the trees of one or two parsers and, if `n_bootstrap` is above 0, compare the two.
 
-    Raises IncparseError as `score_trees` does, and if a comparison is requested without a second parser.
+    Raises IncparseError as `score_trees` does, or `score_by_characters`, and if a comparison is requested without a
+    second parser.
     """
+    score: Callable[..., Scores | TextScores] = partial(score_by_characters, params=params)
+    if not by_characters:
+        score = partial(score_trees, params=params, as_evalb=as_evalb, numbers=numbers)
     if n_bootstrap and parsed2 is None:
         raise IncparseError("the bootstrap compares two parsers: give a second file of parsed trees")
     gold = list(gold)
-    first = score_trees(gold, parsed, params=params, as_evalb=as_evalb, numbers=numbers)
+    first = score(gold, parsed)
     if parsed2 is None:
         return ScoreReport(first, as_evalb=as_evalb)
-    second = score_trees(gold, parsed2, params=params, as_evalb=as_evalb, numbers=numbers)
-    comparison = compare(first, second, n=n_bootstrap, seed=seed) if n_bootstrap else None
+    second = score(gold, parsed2)
+    comparison = None
+    if n_bootstrap:
+        rows: Any = [getattr(one, "scores", one) for one in (first, second)]
+        comparison = compare(*rows, n=n_bootstrap, seed=seed)
     return ScoreReport(first, second, comparison, as_evalb)
 
 
@@ -342,10 +353,46 @@ def score_texts(
     return TextScores(Scores.of(rows, labels, params), tokens, sentences)
 
 
+def score_by_characters(
+    gold: Iterable[Tree], parsed: Iterable[Tree | None], *, params: EvalbParams = COLLINS
+) -> TextScores:
+    """Compare trees over the same characters, spaces apart, that may have other words and sentences.
+
+    None is a parse that failed, of the gold tree with its number. Raises IncparseError where the characters differ.
+    """
+    rules, gold_trees = Rules(params), list(gold)
+    traces = rules.deleted_tags & rules.not_in_length
+    texts, placed, failed = list[str](), list[list[PlacedTree]](), list[int]()
+    for trees in (gold_trees, list(parsed)):
+        text, found = "", list[PlacedTree]()
+        for k, tree in enumerate(trees):
+            over = tree or gold_trees[min(k, len(gold_trees) - 1)]
+            pairs = zip(over.words, over.tags, strict=True)
+            words = ["" if tag in traces else "".join(word.split()) for word, tag in pairs]
+            places = list(accumulate(map(len, words), initial=len(text)))
+            text += "".join(words)
+            if tree is None:
+                failed.append(k + 1)
+            else:
+                found.append(PlacedTree(tree, places[:-1], places[1:]))
+        texts.append(text)
+        placed.append(found)
+    if texts[0] != texts[1]:
+        at = next(k for k, (one, other) in enumerate(zip_longest(*texts)) if one != other)
+        number = sum(min(tree.starts) <= at for tree in placed[0])
+        sides = " and the parsed one ".join(repr(text[max(at - 10, 0) : at + 10]) for text in texts)
+        raise IncparseError(f"sentence {number}: the gold text has {sides}: both files must have the same characters")
+    scored = score_texts(placed[:1], placed[1:], params=params)
+    return replace(scored, scores=replace(scored.scores, failed=tuple(failed)))
+
+
 def _score_text(
     gold: Sequence[PlacedTree], parsed: Sequence[PlacedTree], rules: Rules, labels: LabelCounts
 ) -> list[SentenceScore]:
-    kept = [[(place, tag) for place, tag in placed.words if tag not in rules.deleted_tags] for placed in gold]
+    kept = [
+        [pair for pair, tag in zip(placed.words, rules.tags(placed.tree), strict=True) if tag not in rules.deleted_tags]
+        for placed in gold
+    ]
     is_counted = bytearray(max((end for placed in (*gold, *parsed) for end in placed.ends), default=0))
     for words in kept:
         for (start, end), _ in words:

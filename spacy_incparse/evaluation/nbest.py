@@ -131,7 +131,7 @@ def list_counts(gold: Tree, trees: Iterable[Tree], params: EvalbParams = COLLINS
     """
     rules, classes = _prepared(params)
     # The gold tags decide which words are deleted on both sides, so a phrase counts the same in all trees.
-    counted = _CountedBrackets([tag not in rules.deleted_tags for tag in gold.tags], rules, classes or {})
+    counted = _CountedBrackets([tag not in rules.deleted_tags for tag in rules.tags(gold)], rules, classes or {})
     # A trace may be on one side only, and equality that is not transitive depends on the order of the brackets.
     is_simple = classes is not None and rules.deleted_tags.isdisjoint(rules.not_in_length.intersection(gold.tags))
     brackets = Counter(counted.of(gold))

@@ -82,3 +82,13 @@ def test_sentences_with_a_malformed_tree_are_left_out(run, write):
     gold = write("gold.mrg", "(S (NN a))\n(S (NN b))\n(S (NN c))\n(S (NN d))\n")
     write("parsed.mrg", "(S (NN a))\n(S (NN b))\n(S (NN\n")
     assert "3 gold trees but 2" in run("score", gold, parsed, "--skip-bad").stderr
+
+
+def test_other_words_are_compared_by_characters(run, write, tmp_path):
+    gold = write("gold.mrg", "(S (NP (PRP We)) (VP (MD ca) (RB n't) (VP (VB go))))\n(S (NP (NN rain)))\n")
+    parsed = write("parsed.mrg", "(S (NP (PRP We)) (VP (MD can't) (VP (VB go))) (NP (NN rain)))\n")
+    result = run("score", gold, parsed, gold, "--by-characters", "--bootstrap", "10", "-o", tmp_path / "o.json")
+    assert "Sentences       0.00    0.00    0.00" in result.stdout
+    figures = json.loads((tmp_path / "o.json").read_text())
+    assert (figures["token_r"], figures["second"]["token_f"], figures["bootstrap"]["n_samples"]) == (3 / 5, 1, 10)
+    assert "exclude" in run("score", gold, parsed, "--by-characters", "--as-evalb").stderr

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb import PlacedTree, score_texts, score_trees
+from spacy_incparse.evaluation.evalb import PlacedTree, score_by_characters, score_texts, score_trees
 from tests.evaluation.pairs import TAGS, tree_pairs
 from tests.reference.evalb import tree_of
 
@@ -67,3 +67,25 @@ def test_texts_are_apart_and_must_be_as_many():
     assert score_texts([text, text, []], [text, text, []]).scores.all.brackets == (2, 2, 2)
     with pytest.raises(IncparseError, match="text 2 is missing on one side"):
         score_texts([text], [text, text])
+
+
+def test_files_with_other_words_and_sentences_are_placed_by_their_characters():
+    gold = [
+        tree_of("(TOP (S (NP (-NONE- *) (NNP Ash)) (VP (MD ca) (RB n't) (VP (VB stay))) (. .)))"),
+        tree_of("(TOP (S (NP (PRP He)) (VP (VBD left)) (. .)))"),
+        tree_of("(TOP (S (NP (PRP We)) (VP (VBD slept))))"),
+    ]
+    parsed = [
+        tree_of("(TOP (S (NP (NNP Ash)) (VP (MD can't) (VP (VB stay.)))))"),
+        tree_of("(TOP (S (NP (PRP He)) (VP (VBD left)) (. .)) (S (NP (PRP We)) (VP (VBD slept))))"),
+    ]
+    result = score_by_characters(gold, parsed)
+    assert [row[2:5] for row in result.scores.per_sentence] == [(4, 4, 4), (3, 3, 3), (3, 3, 3)]
+    assert (result.tokens, result.sentences) == ((6, 10, 8), (1, 3, 2))
+    failed = score_by_characters(gold, [parsed[0], None, gold[2]])
+    assert [row[2:5] for row in failed.scores.per_sentence] == [(4, 4, 4), (0, 3, 0), (3, 3, 3)]
+    assert failed.scores.failed == (2,)
+    with pytest.raises(
+        IncparseError, match=r"sentence 2: the gold text has .*Heleft\.Wes.* and the parsed one .*Heran"
+    ):
+        score_by_characters(gold, [gold[0], tree_of("(TOP (S (NP (PRP He)) (VP (VBD ran))))")])

@@ -9,7 +9,9 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, parse_params, read_params
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.summaries import format_evalb
+from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.tree import Tree
 from tests.evaluation.pairs import tree_pairs
 from tests.reference.evalb import score_pair, tree_of
 from tests.strategies import deep_tree
@@ -230,11 +232,42 @@ def test_collins_file_gives_the_built_in_parameters_but_for_the_error_limit():
 
 
 def test_all_keys_crlf_and_tabs():
-    text = "\ufeffDEBUG 2\r\nLABELED\t0\r\nCUTOFF_LEN 25\r\nDISC_ONLY 0\r\nEQ_WORD n't  not\r\nQUOTE_LABEL POS\r\n"
-    expected = EvalbParams(
-        eq_words=(("n't", "not"),), quote_labels=("POS",), labeled=False, cutoff_len=25, max_error=10, debug=2
+    text = (
+        "\ufeffDEBUG 2\r\nLABELED\t0 # none\r\nCUTOFF_LEN 25\r\nDISC_ONLY 0\r\nEQ_WORD n't  not\r\nQUOTE_LABEL POS\r\n"
     )
-    assert parse_params(text) == expected
+    expected = EvalbParams(
+        eq_words=(("n't", "not"),), quote_labels=("POS",), labeled=False, cutoff_len=25, max_error=10, debug=2,
+        delete_words=("-LRB-",),
+    )  # fmt: skip
+    assert parse_params(text + "TED 0\nDELETE_WORD -LRB-\n") == expected
+
+
+@pytest.mark.parametrize("as_evalb", [False, True])
+@settings(max_examples=30)
+@given(pair=tree_pairs())
+def test_words_are_deleted_by_spelling(as_evalb, pair):
+    """The same as if they had a deleted tag of their own."""
+    word = pair[0].words[0]
+    deleted = replace(COLLINS, delete_words=(word,))
+    tagged = [_retagged(one, word) for one in pair]
+    expected = score_trees([tagged[0]], [tagged[1]], params=COLLINS, as_evalb=as_evalb)
+    found = score_trees([pair[0]], [pair[1]], params=deleted, as_evalb=as_evalb)
+    assert found.per_sentence == expected.per_sentence
+
+
+def _retagged(tree, word):
+    arrays, labels = tree.arrays, list(tree.arrays.labels)
+    for k, leaf in enumerate(arrays.leaves):
+        if arrays.words[k] == word and labels[leaf] not in COLLINS.delete_labels:
+            labels[leaf] = ":"
+    return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
+
+
+def test_words_of_parameter_files_may_be_in_penn_spelling():
+    gold, parsed = (tree_of(f"(TOP (S (NN {word}) (NN a)))") for word in ("[", "{"))
+    params = parse_params("DELETE_WORD -LCB-\nDELETE_WORD -LSB-\nDELETE_LABEL TOP\n")
+    assert score_trees([gold], [gold], params=params).per_sentence == [(2, 0, 1, 1, 1, 0, 1, 1)]
+    assert score_trees([gold], [parsed], params=parse_params("EQ_WORD -LCB- -LSB-\n")).all.f == 1.0
 
 
 @pytest.mark.parametrize(
@@ -246,6 +279,8 @@ def test_all_keys_crlf_and_tabs():
         ("EQ_LABEL ADVP", "expected two values"),
         ("DELETE_LABEL", "expected one label"),
         ("DISC_ONLY 1", "discontinuous"),
+        ("TED 1", "tree-edit distance"),
+        ("DELETE_WORD", "expected one label"),
     ],
 )
 def test_wrong_lines_are_named(tmp_path, line, message):
