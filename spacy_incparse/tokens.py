@@ -17,6 +17,7 @@ _BREAKS_BRACKETS = re.compile(r"[()\s]")
 _BREAKS_LABELS = re.compile(r"[() \t\r\n\f\v]")  # labels are not unescaped; readers keep other white space in them
 _PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
 _QUOTES = ("``", "''")
+_PENN_WORDS = frozenset(["``", *(f"-{name}-" for name in BRACKETS.values())])
 
 
 # Words written without a space to their left, to their right, or on both sides.
@@ -47,6 +48,21 @@ def penn_to_raw(word: str, tag: str | None = None) -> str:
     if word in _QUOTES:
         return '"'
     return "'" if word == "`" and tag == "``" else word
+
+
+def penn_spelled(words: Iterable[str]) -> str | None:
+    """Return the first word in the spelling of the Penn Treebank, such as -LRB-, but not ''; None without any."""
+    return next((word for word in words if word in _PENN_WORDS or "\\/" in word or "\\*" in word), None)
+
+
+def raw_word(word: str, tag: str | None = None) -> str:
+    """Return `penn_to_raw` of a word, but the word itself where that is no word, as for -EMPTY-."""
+    return penn_to_raw(word, tag).strip() or word
+
+
+def penn_to_text(text: str) -> str:
+    """Return a text in the spelling of the Penn Treebank, with blanks around its words, as raw text."""
+    return re.sub(r"\S+", lambda word: raw_word(word[0]), text)
 
 
 def escape_brackets(word: str) -> str:

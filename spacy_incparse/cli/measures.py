@@ -11,13 +11,14 @@ from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
+from typer import Argument, Option, echo
 
 from spacy_incparse import __version__
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import STDIN, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
+from spacy_incparse.tokens import penn_spelled, penn_to_text
 from spacy_incparse.treebanks.reader import read_text
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ def _check_outputs(path: Path | None) -> Path | None:
         "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
     ),
     trees=Option("--trees", help="Add a column with the best partial tree after each word."),
+    ptb=Option("--ptb", help="Words are in Penn Treebank spelling, such as -LRB-."),
     output=options.output_option("FILE", "Write the table to FILE, its settings to FILE.json.", _check_outputs),
 )
 def measures_command(
     stimuli: Path, model: str = "en_generative", beam: str | None = None, lags: int = 0, trees: bool = False,
-    output: Path | None = None,
+    ptb: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
@@ -70,6 +72,9 @@ def measures_command(
     beams = [] if beam is None else options.read_numbers("--beam", beam, example="500,2000")
     options.keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
+    odd = None if ptb else penn_spelled(word for one in sentences for word in one.text.split())
+    if odd is not None:
+        echo(f"Warning: words such as {odd!r} look like the spelling of the Penn Treebank: --ptb reads it", err=True)
     nlp, parser = _open(model)
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
     header = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
@@ -77,7 +82,7 @@ def measures_command(
         while name in header:
             name = f"in_{name}"
         header.append(name)
-    rows = _rows(nlp, parser, sentences, beams, lags, trees)
+    rows = _rows(nlp, parser, sentences, beams, lags, trees, ptb)
     options.write_lines(output, map("\t".join, chain([header], rows)))  # a tab cannot be in a word
     if output is not None and output.is_file():  # not a device, which gets no settings file
         filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
@@ -93,6 +98,7 @@ def measures_command(
             "columns": list(COLUMNS),
             "lags": lags,
             "trees": trees,
+            "ptb": ptb,
         }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
@@ -102,12 +108,18 @@ def _side_file(path: Path) -> Path:
 
 
 def _rows(
-    nlp: Language, parser: GenerativeParser, sentences: Sequence[Stimulus], beams: Sequence[int], lags: int, trees: bool
+    nlp: Language,
+    parser: GenerativeParser,
+    sentences: Sequence[Stimulus],
+    beams: Sequence[int],
+    lags: int,
+    trees: bool,
+    ptb: bool,
 ) -> Iterator[list[str]]:
     """Yield the rows of the table, with the sentences' own cells at the end."""
     for number, sentence in enumerate(sentences, start=1):
         for beam in beams or (None,):
-            words = displayed_words(nlp, parser, sentence.text, beam)
+            words = displayed_words(nlp, parser, sentence.text, beam, ptb=ptb)
             measures = [joined(word.parts) for word in words]
             for k, word in enumerate(words):
                 before = [measures[k - lag] if k >= lag else None for lag in range(1, lags + 1)]
@@ -130,14 +142,17 @@ class Displayed:
     session: Any = None
 
 
-def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
+def displayed_words(
+    nlp: Language, parser: GenerativeParser, text: str, beam: int | None, *, ptb: bool = False
+) -> list[Displayed]:
     """Measure the tokens of a sentence, and group them into written words, separated by blanks."""
-    words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
+    words, raw = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)], penn_to_text(text) if ptb else text
+    ends = [match.end() for match in re.finditer(r"\S+", raw)]
     session, k = parser.start(beam_size=beam), 0
-    for token in nlp.make_doc(text):
+    for token in nlp.make_doc(raw):
         if token.is_space:
             continue
-        while token.idx >= words[k].end:
+        while token.idx >= ends[k]:
             k += 1
         session = words[k].session = session.push(token.text)
         words[k].parts.append(session.measures())

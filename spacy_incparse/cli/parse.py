@@ -30,7 +30,7 @@ from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
-from spacy_incparse.tokens import penn_to_raw, raw_to_penn
+from spacy_incparse.tokens import penn_to_raw, penn_to_text, raw_to_penn
 from spacy_incparse.treebanks.reader import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
@@ -56,7 +56,7 @@ _LISTS = ("lists", "bllip")
         "pretty penn json draw svg html lists bllip", "--format", "-f",
         help="Default: pretty on a terminal, otherwise penn.",
     ),
-    ptb=Option("--ptb", help="Read (--tokenized) and write words in Penn Treebank spelling: -LRB- ``."),
+    ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
     nbest=Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first."),
     n_process=Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one."),
 )  # fmt: skip
@@ -90,6 +90,7 @@ def parse_command(
         # A user at a terminal or a program at a pipe may wait for the trees of each text.
         batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
         lines, texts = decoded(opened, source), cast("Iterable[Any]", ())
+        lines = map(penn_to_text, lines) if ptb and not (tagged or tokenized) else lines
         nlp, parser = open_pipeline(model)
         if tagged or tokenized:
             tags = parser.decoder.parser.tags if tagged else None
@@ -400,12 +401,13 @@ def _penn_spelling(tree: Tree) -> Tree:
     ray=Option("--ray", metavar="[ADDRESS]", help="Use a Ray cluster: its address; local, the default, starts one."),
     code=Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components."),
     shard_chars=Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents."),
+    ptb=Option("--ptb", help="Words are in Penn Treebank spelling, such as -LRB-, and become raw ones."),
     overwrite=Option("--overwrite", help="Replace an output that was made from something else."),
 )
 def annotate_command(
     paths: list[str], model: str = "en", output_format: str = "parquet", input_format: str = "auto",
     text_field: str = "text", id_field: str = "id", n_process: int | None = None, ray: str | None = None,
-    code: Path | None = None, shard_chars: int = SHARD_CHARS, overwrite: bool = False,
+    code: Path | None = None, shard_chars: int = SHARD_CHARS, ptb: bool = False, overwrite: bool = False,
 ) -> None:  # fmt: skip
     """Parse corpora on disk, and write them with their trees.
 
@@ -432,7 +434,7 @@ def annotate_command(
     suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
     files = tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
     fields = Fields(text_field, id_field)
-    job = Job(files, output, model, input_format, output_format, fields, code, shard_chars)
+    job = Job(files, output, model, input_format, output_format, fields, code, shard_chars, ptb)
     if output.is_file():
         raise IncparseError(f"{output} is a file: the last argument is the folder to write")
     if inside := [path for path in inputs if is_within(output, path)]:

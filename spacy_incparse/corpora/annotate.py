@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from spacy_incparse.corpora.records import (
     SHARD_CHARS,
     TOTALS,
     Counts,
+    Document,
     OutputFolder,
     Shard,
     ShardRecord,
@@ -29,6 +31,7 @@ from spacy_incparse.corpora.records import (
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.tokens import penn_spelled
 from spacy_incparse.workers import OnKilled
 
 FORMAT = "spacy-incparse annotation 1"
@@ -46,6 +49,7 @@ class Job:
     fields: Fields = Fields()  # noqa: RUF009  immutable
     code: Path | None = None
     shard_chars: int = SHARD_CHARS
+    ptb: bool = False
 
     def check(self) -> None:
         """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
@@ -72,6 +76,7 @@ class Job:
             "code": None if self.code is None else {"file": self.code.name, "sha256": file_hash(self.code)},
             "output_format": self.writer,
             "shard_chars": self.shard_chars,
+            "ptb": self.ptb,
             "versions": {name: version(name) for name in packages},
         }
 
@@ -149,11 +154,18 @@ def _worker(job: Job, method: str) -> Callable[[Shard], ShardRecord]:
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:
     """Yield the shards that are not finished; call `on_finished` with the others and their records.
 
-    The shards depend on nothing but the input and the settings.
+    The shards depend on nothing but the input and the settings. Warns, once, of words in Penn spelling without `ptb`.
     From the first one on, the folder does not say any longer that the corpus is complete.
     """
-    folder = OutputFolder(job.output)
+    folder, odd = OutputFolder(job.output), None
     for shard in split(read_files(job.files, find_reader(job.reader), job.fields), job.shard_chars):
+        if not job.ptb and odd is None:
+            documents = (item for item in shard.items if isinstance(item, Document))
+            odd = penn_spelled(word for document in documents for word in document.words or document.text.split())
+            if odd is not None:
+                warnings.warn(
+                    f"words such as {odd!r} look like the spelling of the Penn Treebank: --ptb reads it", stacklevel=2
+                )
         record = folder.finished(shard)
         if record is None:
             (folder.path / TOTALS).unlink(missing_ok=True)

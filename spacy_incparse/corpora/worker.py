@@ -26,6 +26,7 @@ from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import release_memory
 from spacy_incparse.pipeline.loading import load_for_texts
+from spacy_incparse.tokens import penn_to_text, raw_word
 
 if TYPE_CHECKING:
     from spacy_incparse.corpora.annotate import Job
@@ -36,7 +37,7 @@ class ShardWorker:
 
     def __init__(self, job: Job):
         self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
-        self._annotator = Annotator(job.model, job.code)
+        self._annotator = Annotator(job.model, job.code, ptb=job.ptb)
 
     def __call__(self, shard: Shard) -> ShardRecord:
         """Write the files of a shard, and then its record."""
@@ -96,11 +97,12 @@ class Annotator:
     """A loaded pipeline.
 
     model: the name of an embedded or installed pipeline, or a folder. code: a Python file with components of the
-    pipeline, which is run first. Raises ModelError if the pipeline cannot be loaded or does not parse, and
-    IncparseError if the code fails.
+    pipeline, which is run first. ptb: texts are in the spelling of the Penn Treebank, and become raw. Raises ModelError
+    if the pipeline cannot be loaded or does not parse, and IncparseError if the code fails.
     """
 
-    def __init__(self, model: str, code: Path | None = None):
+    def __init__(self, model: str, code: Path | None = None, *, ptb: bool = False):
+        self._ptb = ptb
         if code is not None:
             try:
                 import_file("python_code", code)
@@ -150,9 +152,9 @@ class Annotator:
 
     def _doc(self, document: Document) -> Doc:
         if not document.words:
-            return self.nlp.make_doc(document.text)
-        starts: list[bool | int | None] = list(document.sent_starts)
-        return Doc(self.nlp.vocab, words=list(document.words), spaces=list(document.spaces), sent_starts=starts)
+            return self.nlp.make_doc(penn_to_text(document.text) if self._ptb else document.text)
+        words, starts = map(raw_word, document.words) if self._ptb else document.words, list(document.sent_starts)
+        return Doc(self.nlp.vocab, words=list(words), spaces=list(document.spaces), sent_starts=cast("Any", starts))
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -30,6 +30,7 @@ class Sentence:
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
     constraints: tuple[Constraint, ...] = ()  # on the phrases of its tree
+    is_penn: bool = False  # whether `words` are raw, and the Doc has the spelling of the Penn Treebank
     seen: Any = None  # by a component: the vectors of the words, or the sentence as each member sees it
 
 

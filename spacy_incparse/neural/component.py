@@ -60,6 +60,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "learn_rate_scale": 1.0,
     "max_length": 400,
 }
+del DEFAULT_CONFIG["ptb_words"]  # its word vectors are those of the Doc
 
 
 @tree_factory("incparse_neural", DEFAULT_CONFIG)

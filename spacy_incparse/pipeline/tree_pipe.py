@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from itertools import dropwhile, islice
@@ -39,7 +39,8 @@ from spacy_incparse.parsing.catalogue import check_search
 from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, TreeScore, flat_tree
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.pipeline.model import named_errors
-from spacy_incparse.trees.codec import encode
+from spacy_incparse.tokens import penn_spelled, raw_word
+from spacy_incparse.trees.codec import PENN_WORDS, encode
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
@@ -62,6 +63,7 @@ class TreeSettings:
         required_key.
     nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
         without the pipeline. Otherwise they use the pipeline, and parsing is faster.
+    ptb_words: whether the Docs have words in the spelling of the Penn Treebank, such as -LRB-; the trees have raw ones.
     noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
     search: settings of the search, such as beam_size and gamma; the others are taken from the model.
     scorer: as in every spaCy component.
@@ -73,6 +75,7 @@ class TreeSettings:
     required_key: str | None = None
     forbidden_key: str | None = None
     nbest: int = 0
+    ptb_words: bool = False
     noun_chunks: bool = False
     search: dict[str, Any] = field(default_factory=dict)
     scorer: Callable | None = const_score
@@ -273,6 +276,7 @@ _GROUP = (lambda value: value is None or isinstance(value, str), "a name, or Non
 _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tags": (lambda value: value in ("own", "doc"), "'own' or 'doc'"),
     "nbest": (lambda value: type(value) is int and value >= 0, "a whole number of 0 or more"),
+    "ptb_words": (lambda value: isinstance(value, bool), "true or false"),
     "spans_key": _GROUP,
     "required_key": _GROUP,
     "forbidden_key": _GROUP,
@@ -291,6 +295,7 @@ class TreePipe(SearchingPipe):
     required_key: str | None
     forbidden_key: str | None
     nbest: int
+    ptb_words: bool
     noun_chunks: bool
 
     def __init__(self, vocab: Vocab, model: Any, name: str, **settings: Any):
@@ -336,6 +341,15 @@ class TreePipe(SearchingPipe):
         by_doc = []
         for doc in docs:
             sentences = split_sentences(doc)
+            if self.ptb_words:
+                raw = [list(map(raw_word, sentence.words, sentence.tags)) for sentence in sentences]
+                sentences = [replace(one, words=words, is_penn=True) for one, words in zip(sentences, raw, strict=True)]
+            elif "penn" not in self._warned:
+                odd = penn_spelled(word for sentence in sentences for word in sentence.words)
+                if odd is not None:
+                    what = f"words such as {odd!r} are in the spelling of the Penn Treebank, and parsed as unknown ones"
+                    cure = "spacy_incparse.tokens.penn_to_raw converts them, and so does ptb_words = true of 'incparse'"
+                    self._warn_once("penn", f"{what}: {cure} (in commands --ptb)")
             if self.required_key is not None or self.forbidden_key is not None:
                 sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
                 if outside:
@@ -502,6 +516,6 @@ def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> Par
         origin=sentence.start_char,
         score=parse.score,
         source=parse.source,
-        more=fields,
+        more=[*fields, PENN_WORDS] if sentence.is_penn else fields,
     )
     return ParsedSentence(sentence, parse.tree.tags, stored, None, parse.unmet)

@@ -32,6 +32,7 @@ from spacy_incparse.trees.brackets import (
     located,
     next_line_bracket,
     skip_blank,
+    without_backslashes,
 )
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.labels import bare_label, function_tags
@@ -192,6 +193,7 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
     With `skip_bad`, a tree waits until it is clear that it is no part of one before it with a bracket too many.
     """
     refuse_other_formats(text, path)
+    text = without_backslashes(text)
     places, position, is_checked = Places(text), skip_blank(text, 0), False
     parser, layout = TreeParser(text, tags=tags), Layout(text)
     # A tree that begins before this place must end before another seems to begin. A malformed tree was already read up
@@ -297,7 +299,7 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
     """
     refuse_other_formats(text, path)
     forest = Forest(symbols=symbols)
-    data = text.encode()
+    data = without_backslashes(text).encode()
     first_end = (reader or BracketReader(symbols)).read(data, forest)
     if first_end < 0:
         return None

@@ -28,6 +28,7 @@ _ATOM = r"[^ \t\r\n\f\v()]+"
 _PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
 _POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; no group matches "(" without a label
 _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
+_ESCAPED_BRACKET = re.compile(r"(?<!\\)\\[()]")
 _BLANKS = re.compile(rf"{_S}+")
 _BRACKET = re.compile(r"[()]")
 _WORDS = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM}(?:{_S}+{_ATOM})*){_S}*\)")  # a node without others: label, words
@@ -37,8 +38,20 @@ _LINE_BRACKET = re.compile(r"^[ \t]*\(", re.MULTILINE)
 _LABEL = re.compile(rf"\({_S}*([^ \t\r\n\f\v()]*)")
 
 
+def without_backslashes(text: str) -> str:
+    r"""Return a bracketed text with -LRB- and -RRB- for the \( and \) of nltk.
+
+    A backslash may also be the word of (SYM \): without any \(, the number of brackets tells.
+    """
+    n_escapes = len(_ESCAPED_BRACKET.findall(text)) if "\\" in text else 0
+    if n_escapes and ("\\(" in text or text.count(")") - text.count("(") == n_escapes):
+        return _ESCAPED_BRACKET.sub(lambda found: "-LRB-" if found[0] == "\\(" else "-RRB-", text)
+    return text
+
+
 def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) -> TreeArrays:
     """Return the only tree in a bracketed text. Raises TreebankError if there is no tree, or any text after it."""
+    text = without_backslashes(text)
     places, begin = Places(text), skip_blank(text, 0)
     if begin == len(text):
         raise TreebankError(path, *places.line_and_column(begin), "found no tree; expected '(' and a tree")

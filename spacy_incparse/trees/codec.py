@@ -9,11 +9,13 @@ from functools import lru_cache
 from math import inf
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.tokens import raw_word
 from spacy_incparse.trees.codec_strings import cut, scan_leaves, scan_nodes, spell_leaves, spell_nodes
 from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
 VERSION = "1"
+PENN_WORDS = "w=penn"  # a further field: the text has words in the spelling of the Penn Treebank, the tree raw ones
 SOURCES = {"b": "beam", "c": "chart", "r": "relaxed", "f": "flat", "": ""}
 
 
@@ -34,6 +36,9 @@ class StoredTree:
     def tree(self, text: str) -> Tree:
         """Return the Tree with its words, taken from the sentence's `text`."""
         words = cut(text, self.char_starts, self.char_ends)
+        if PENN_WORDS in self.more:
+            tags = (label for label, size in zip(self.labels, self.sizes, strict=True) if size == 1)
+            words = tuple(map(raw_word, words, tags))
         return Tree(TreeArrays(self.labels, self.starts, self.ends, self.sizes, words))
 
 
@@ -65,8 +70,9 @@ def encode(
 
     `h` is the head table, if it is one of the package, or the heads of this tree. `m` is the id of the component and
     the model that made the tree. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if
-    a reranker chose it. Each `n` is an analysis other than the tree: its score; if its `h` depends on the tree, a
-    semicolon and `h`; and its nodes. Unknown fields are ignored.
+    a reranker chose it. `w=penn` says that the text is in Penn spelling, while the tree has raw words. Each `n` is an
+    analysis other than the tree: its score; if its `h` depends on the tree, a semicolon and `h`; and its nodes. Unknown
+    fields are ignored.
     """
     arrays = tree.arrays
     if not len(arrays.words) == len(char_starts) == len(char_ends):

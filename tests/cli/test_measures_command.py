@@ -50,6 +50,22 @@ def test_words_are_those_that_are_written(model, tmp_path):
     assert float(last["prefix_logprob"]) == pytest.approx(-sum(float(row["surprisal"]) for row in rows[:5]), abs=1e-4)
 
 
+def test_penn_spelling_is_told_and_read(model, tmp_path):
+    for name, text in (("penn.txt", "We -LRB- the  boys -RRB- slept ."), ("raw.txt", "We ( the  boys ) slept .")):
+        (tmp_path / name).write_text(f"{text}\n", encoding="utf8")
+    result = run("measures", tmp_path / "penn.txt", "--model", model, "--beam", 50)
+    assert result.stderr.startswith("Warning: words such as '-LRB-'")
+    assert "--ptb" in result.stderr
+    penn = run("measures", tmp_path / "penn.txt", "--model", model, "--beam", 50, "--ptb")
+    raw = run("measures", tmp_path / "raw.txt", "--model", model, "--beam", 50)
+    assert penn.stderr == raw.stderr == ""
+    assert [row["text"] for row in table(penn.stdout)] == ["We", "-LRB-", "the", "boys", "-RRB-", "slept", "."]
+    places = ("text", "start", "end")
+    same = [{key: row[key] for key in row if key not in places} for row in table(penn.stdout)]
+    assert same == [{key: row[key] for key in row if key not in places} for row in table(raw.stdout)]
+    assert [row["start"] for row in table(penn.stdout)] == ["0", "3", "9", "14", "19", "25", "31"]
+
+
 def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     stimuli, output = tmp_path / "stimuli.tsv", tmp_path / "out" / "table.tsv"
     stimuli.write_text('item\ttext\tword\tflag\n\n7\tThe train "stopped".\tx\ty\n', encoding="utf8")
@@ -182,7 +198,7 @@ def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("It rained.\nIt snowed.\n", encoding="utf8")
     words = []
 
-    def stop(nlp, parser, text, beam):
+    def stop(nlp, parser, text, beam, **options):
         words.append(text)
         if len(words) > 1:
             raise KeyboardInterrupt

@@ -3,6 +3,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from xml.etree import ElementTree
 
 import pytest
@@ -121,6 +122,13 @@ def test_penn_spelling_both_ways(run, model):
     assert words == ["``", "It", "-LRB-", "1\\/2", "-RRB-", "rained", "''", "."]
     (tree,) = parse_bracketed(result.stdout)
     assert tree.words == ('"', "It", "(", "1/2", ")", "rained", '"', ".")
+    for lines in ([], ["--lines"]):
+        result = run("parse", "--model", model, "--ptb", *lines, stdin="`` It -LRB- 1\\/2 -RRB- rained '' .\n")
+        assert [found.words for found in parse_bracketed(result.stdout)] == [tree.words]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = run("parse", "--model", model, "--tokenized", stdin="It -LRB- rained .\n" * 2)
+    assert len(re.findall(r"words such as '-LRB-' are .* --ptb", result.stderr)) == 1
 
 
 def test_nbest_lists(run, model):

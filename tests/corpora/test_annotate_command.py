@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 import spacy
@@ -174,6 +175,21 @@ def test_tokens_of_conllu_are_kept(run, tmp_path):
     run(tmp_path / "a.conllu", tmp_path / "out", "--format", "brackets")
     lines = (tmp_path / "out" / "trees" / "part-000000.mrg").read_text().splitlines()
     assert lines == ["# document 0 one", "(TOP (X can) (X not) (X .) (X stop))", "(TOP (X can))"]
+
+
+def test_penn_spelling_is_told_and_read(run, tmp_path):
+    rows = [f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_" for i, word in enumerate(["It", "-LRB-", "1\\/2"], start=1)]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n")
+    (tmp_path / "b.txt").write_text("It -LRB- 1\\/2\n")
+    for options, n_warnings, tree in (([], 1, "(X -\\LRB-) (X 1\\\\/2)"), (["--ptb"], 0, "(X -LRB-) (X 1/2)")):
+        out = tmp_path / f"out{n_warnings}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            result = run(tmp_path / "a.conllu", tmp_path / "b.txt", out, "--format", "brackets", *options)
+        assert result.stderr.count("words such as '-LRB-' look like the spelling of the Penn Treebank") == n_warnings
+        lines = (out / "trees" / "part-000000.mrg").read_text().splitlines()
+        assert [line for line in lines if line[0] == "("] == [f"(TOP (X It) {tree})"] * 2
+    assert json.loads((out / "manifest.json").read_text())["ptb"] is True
 
 
 def test_two_processes_write_the_same_bytes(run, texts, tmp_path, contents):

@@ -194,3 +194,24 @@ def test_rehearsal_says_once_that_it_does_nothing():
     with pytest.warns(UserWarning, match=r"rehearse\(\) does nothing here"):
         nlp.rehearse(examples)
     assert nlp.rehearse(examples) == {}
+
+
+def test_penn_spelling_is_told_once_and_read_on_request():
+    nlp = pipeline()
+    words = ["He", "-LRB-", "``", "1\\/2", "-EMPTY-", "''"]
+    for text in (["It's", "''", "5''"], ["a", "\\", "-"]):  # of raw texts
+        nlp(Doc(nlp.vocab, words=text))
+    with pytest.warns(
+        UserWarning, match="'-LRB-' are in the spelling of the Penn Treebank.*ptb_words.*--ptb"
+    ) as caught:
+        docs = list(nlp.pipe([Doc(nlp.vocab, words=words), Doc(nlp.vocab, words=words)]))
+    assert len(caught) == 1
+    assert docs[0]._.trees[0].words == tuple(words)
+    nlp.get_pipe("incparse").ptb_words = True
+    doc = nlp(Doc(nlp.vocab, words=words))
+    (tree,) = doc._.trees
+    assert tree.words == ("He", "(", '"', "1/2", "-EMPTY-", '"')
+    assert [node.span.text for node in tree.pos_nodes()] == words
+    assert Doc(nlp.vocab).from_bytes(doc.to_bytes())._.trees == (tree,)
+    with pytest.raises(ConfigError, match="ptb_words = 1 must be true or false"):
+        nlp.get_pipe("incparse").ptb_words = 1

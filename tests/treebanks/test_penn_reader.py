@@ -7,6 +7,7 @@ import pytest
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_treebank, read_trees
+from spacy_incparse.trees.tree import Tree
 
 RAIN = "(S (NP (NN Rain)) (VP (VBZ falls)))"
 
@@ -47,6 +48,23 @@ def test_labels_and_traces_are_kept_as_published():
     tree = next(parse_bracketed(text))
     assert [node.label for node in tree][:4] == ["NP-SBJ-1", "VP=3", "-LRB-", "PRP$"]
     assert tree.words == ("*T*-2", "go", "(", "my", '"', "up")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"(S (-LRB- \() (NN cat) (-RRB- \)))", "( cat )"),
+        (r"(S (-RRB- \)) (NN x\)))", ") x)"),
+        (r"(S (-LRB- \() (NN a\(b\)) (SYM \\))", "( a(b) \\\\"),
+        (r"(S (SYM \) (NN cat))", "\\ cat"),
+        (r"(S (NN 1\/2) (SYM \))", "1/2 \\"),
+    ],
+)
+def test_backslashes_before_brackets_are_those_of_nltk(text, words, tmp_path):
+    (tmp_path / "a.mrg").write_text(f"{text}\n( {text})\n")
+    assert [" ".join(tree.words) for tree in read_trees(tmp_path / "a.mrg")] == [words] * 2
+    ((_, forest),) = read_forests([tmp_path / "a.mrg"])
+    assert [" ".join(tree.words) for tree in (forest[0], Tree.from_string(text), *parse_bracketed(text))] == [words] * 3
 
 
 def test_a_word_may_have_blanks_in_it():
