@@ -19,6 +19,7 @@ class TreebankError(IncparseError):
     def __init__(self, path: str | Path, line: int, column: int, what: str):
         super().__init__(f"{path}:{line}:{column}: {what}")
         self.path, self.line, self.column, self.what = str(path), line, column, what
+        self.problem = what  # without advice that not every caller can follow
 
     def __reduce__(self):
         return type(self), (self.path, self.line, self.column, self.what)
@@ -28,7 +29,7 @@ class UntaggedError(TreebankError):
     """Brackets without parts of speech, where they are expected."""
 
     def __init__(self, path: str | Path, line: int, column: int, problem: str):
-        advice = "brackets without parts of speech are read with --no-tags (in Python: tags=False)"
+        advice = "brackets without parts of speech are read with --no-tags (in Python: tags=False, also of Tree.from_string)"
         super().__init__(path, line, column, f"{problem}; {advice}")
         self.problem = problem
 

@@ -20,6 +20,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import groupby, islice, pairwise
 from pathlib import Path
+from shlex import quote
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import srsly
@@ -114,7 +115,7 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
         raise IncparseError("pass either a text or --input, not both")
     if text is not None:
         if os.path.isfile(text):
-            echo(f"Warning: {text!r} is parsed as a text; to parse the file, use --input {text}", err=True)
+            echo(f"Warning: {text!r} is parsed as a text; to parse the file, use --input {quote(text)}", err=True)
         yield io.BytesIO(text.encode("utf8", "surrogateescape"))
     elif source is not None and source != "-":
         with open(source, "rb") as file:

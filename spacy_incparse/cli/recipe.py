@@ -165,7 +165,7 @@ class Recipe:
         if known != self.lang:
             raise IncparseError(
                 f"--resume: the training was begun with the language {known!r}, not {self.lang!r}: pass --lang {known},"
-                f" or start again without --resume"
+                f" or start again with --force"
             )
 
     def pipeline(self, tagger: Tagger | None, parser: Parser, scores: dict[str, Any]) -> Language:
@@ -293,7 +293,7 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
     except ConfigValidationError as error:
         raise ConfigError("; ".join(f"{found['loc'][-1]}: {found['msg']}" for found in error.errors)) from None
     if settings["options"].get("measures") and not kind_of(training).has_measures:
-        raise ConfigError("measures need a generative model: train one with features = 'generative', or leave them out")
+        raise ConfigError("measures need a generative model: train one with kind = 'generative', or leave them out")
 
 
 def _read_settings(config: str) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def _json_trees(
                     try:
                         forest.add(Tree.from_string(brackets))  # it has a message for each mistake
                     except TreebankError as error:
-                        what = f"a tree of this line is damaged: {error.what}"
+                        what = f"a tree of this line is damaged: {error.problem}"
                         raise TreebankError(path, line_number, 1, what) from None
                 origins.append(origin._replace(number=number))
             except TreebankError as error:

@@ -248,7 +248,8 @@ def _from_package(lang: str) -> Iterator[tuple[str, str]]:
     """
     tables = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if not tables:
-        raise ConfigError(f'clusters "{lang}" need another package: pip install "spacy-incparse[clusters]"')
+        package = 'pip install "spacy-incparse[clusters]"'
+        raise ConfigError(f'clusters "{lang}" need another package, {package} for en, de and es, or a file of your own')
     table = tables[lang].load().get(_TABLE) if lang in tables else None
     if table is None:
         have = sorted(name for name in tables if _TABLE in tables[name].load())

@@ -417,10 +417,10 @@ class _ListReader:
             tree = Tree(parse_one(given.text))
         except TreebankError as error:
             if given.column == 0:
-                what = f"{error.what}; in column {error.column} of the tree {given.text!r:.60}"
+                what = f"{error.problem}; in column {error.column} of the tree {given.text!r:.60}"
                 raise self._error_in(given, what) from None
             column = error.column + (given.column - 1 if error.line == 1 else 0)
-            raise self.error(given.line + error.line - 1, error.what, column) from None
+            raise self.error(given.line + error.line - 1, error.problem, column) from None
         kept = normalize(tree) if self._is_normalized else tree
         if kept is None:
             raise self._error_in(given, "the tree has no words besides traces; expected a tree over a sentence")

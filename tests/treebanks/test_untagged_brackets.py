@@ -7,7 +7,7 @@ from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_fores
 from spacy_incparse.trees.tree import Tree
 
 GOOD = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))"
-ADVICE = r"expected a POS node .*--no-tags \(in Python: tags=False\)"
+ADVICE = r"expected a POS node .*--no-tags \(in Python: tags=False"
 
 
 @pytest.fixture
