@@ -29,7 +29,7 @@ class UntaggedError(TreebankError):
     """Brackets without parts of speech, where they are expected."""
 
     def __init__(self, path: str | Path, line: int, column: int, problem: str):
-        advice = "brackets without parts of speech are read with --no-tags (in Python: tags=False, also of Tree.from_string)"
+        advice = "brackets without them are read with --no-tags (in Python: tags=False, also of Tree.from_string)"
         super().__init__(path, line, column, f"{problem}; {advice}")
         self.problem = problem
 

@@ -71,9 +71,8 @@ def rerank_train_command(
     work = work or out.with_name(f"{out.name}.lists")
     for folder in (out, work):
         check_writable(folder)
-    if force:
-        check_replaceable(out)
-    elif not is_free(out):
+    check_replaceable(out)
+    if not (force or is_free(out)):
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
     settings = _settings(loss, n, choose, families, with_scores)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
@@ -96,7 +95,8 @@ def _settings(
     loss: Sequence[str], n: int, choose: str | None, families: Sequence[str] | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
-    from spacy_incparse.rerank.learner import find_learner
+    from spacy_incparse.rerank.data import SECOND_SCORES
+    from spacy_incparse.rerank.learner import check_choice, find_learner
     from spacy_incparse.rerank.training import DEFAULT_SCORES, check_reranking
 
     names = list(map(str, loss))
@@ -107,6 +107,8 @@ def _settings(
         echo(f"{', '.join(unweighted)} cannot weigh the {left_out} score: all losses learn without it")
     elif with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
+        for name in scores:
+            check_choice("--with", name, tuple(SECOND_SCORES))
     loss = names if len(names) > 1 else names[0]
     settings: dict[str, Any] = {"loss": loss, "scores": scores, "n": n, "choose": choose and str(choose)}
     if families:

@@ -183,7 +183,7 @@ def repair_command(
     if dry_run and report is None and output is None:
         raise IncparseError("--dry-run only writes the report: name a file for it with --report")
     if not dry_run and output is None:
-        raise IncparseError("name a file for the repaired trees, or ask for a --dry-run")
+        raise IncparseError("name a file for the repaired trees, or pass --dry-run and --report FILE")
     report = report or Path(f"{output}.changes.tsv")
     if output is not None and output.absolute() == report.absolute():
         raise IncparseError(f"{output} is named for the trees and for the report: they need two files")

@@ -173,7 +173,11 @@ def docbin_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
 WRITERS: dict[str, Writer] = {
     writer.name: writer
     for writer in (
-        Writer("parquet", parquet_files, parquet_module),
+        Writer(
+            "parquet",
+            parquet_files,
+            lambda: optional_module("pyarrow.parquet", "parquet", "--format parquet, the default, needs pyarrow"),
+        ),
         Writer("jsonl", json_lines_files),
         Writer("brackets", bracket_files),
         Writer("docbin", docbin_files, check_doc=lambda doc: srsly.msgpack_dumps(doc.user_data)),

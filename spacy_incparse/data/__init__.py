@@ -29,6 +29,8 @@ def find_pipeline(name: str | Path) -> Path:
     if is_package(str(name)):
         return _inside_package(get_package_path(str(name)))
     known = ", ".join(embedded_names()) or "none"
+    if (Path(name) / "model-best" / "config.cfg").is_file():  # the folder of a training
+        raise ModelError(f"{name} is no pipeline, but has one in it: {Path(name) / 'model-best'}")
     raise ModelError(
         f"cannot find the pipeline {str(name)!r}: it is not a folder with a config.cfg, an installed package or an "
         f"embedded pipeline (the embedded pipelines are: {known})"

@@ -1,6 +1,7 @@
 import gzip
 import json
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -158,10 +159,10 @@ def test_input_that_is_not_utf8(run, model, tmp_path, n_process):
 
 
 def test_a_file_as_text_is_no_silent_mistake(run, model, write):
-    path = write("in.txt", TEXT)
+    path = write("in put.txt", TEXT)
     result = run("parse", path, "--model", model)
     assert result.exit_code == 0
-    assert f"--input {path}" in result.stderr
+    assert shlex.split(result.stderr)[-2:] == ["--input", str(path)]
     assert run("parse", "no\x00file", "--model", model).stderr == ""
 
 
@@ -178,6 +179,8 @@ def test_a_pipeline_without_the_parser_or_a_damaged_one_is_refused(refused, tmp_
     assert "has no component 'incparse' (it has sentencizer)" in refused("parse", "x", "--model", tmp_path / "plain")
     (tmp_path / "plain" / "config.cfg").write_text("[nlp\n")
     assert "cannot be loaded" in refused("parse", "x", "--model", tmp_path / "plain")
+    (tmp_path / "plain").rename(tmp_path / "model-best")
+    assert f"has one in it: {tmp_path / 'model-best'}" in refused("parse", "x", "--model", tmp_path)
 
 
 @pytest.mark.parametrize("is_transformer", [True, False])

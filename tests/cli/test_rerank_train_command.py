@@ -148,6 +148,7 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, paths, run, tmp_path
 
     check("there is already something in", reranked[0])
     check("is no pipeline, so --force does not replace it", mine, "--force")
+    check("is no pipeline, so --force does not replace it", mine)  # and is not advised
     for name in ("config.cfg", "meta.json"):
         (mine / name).write_text("{}")
     check(f"{mine / 'notes.txt'} is not of the pipeline, and would be lost", mine, "--force")

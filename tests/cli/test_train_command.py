@@ -151,8 +151,12 @@ def test_a_training_goes_on_with_its_language(run, write, tmp_path):
     assert run(*arguments, "--max-epochs", 1, "--lang", "tr").exit_code == 0
     result = run(*arguments, "--max-epochs", 2, "--resume", "--lang", "de")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "the training was begun with the language 'tr', not 'de': pass --lang tr, or start again" in result.stderr
+    assert (
+        "the training was begun with the language 'tr', not 'de': pass --lang tr, or start again with --force"
+        in result.stderr
+    )
     assert run(*arguments, "--max-epochs", 2, "--resume", "--lang", "tr").exit_code == 0
+    assert run(*arguments, "--max-epochs", 1, "--force", "--lang", "de").exit_code == 0
 
 
 def test_a_place_that_is_taken_by_something_else(run, write, train_file, dev_file, tmp_path):
