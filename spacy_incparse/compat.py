@@ -39,13 +39,12 @@ def install_benepar_names() -> None:
     from spacy.tokens import Span, Token
 
     import spacy_incparse.pipeline.parser  # noqa: F401  registers the component
-    from spacy_incparse.documents.extensions import refusing
+    from spacy_incparse.documents.extensions import refuse_of_tree
 
     owners: tuple[tuple[Any, dict[str, Any]], ...] = ((Span, _SPAN_GETTERS), (Token, _TOKEN_GETTERS))
     for owner, getters in owners:
         for name, getter in getters.items():
-            setter = refusing("it is read off the trees, which doc._.trees = [...] sets")
-            owner.set_extension(name, getter=getter, setter=setter, force=True)
+            owner.set_extension(name, getter=getter, setter=refuse_of_tree, force=True)
 
 
 def span_labels(span: Span) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, takewhile, zip_longest
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token
@@ -66,12 +66,11 @@ def set_doc_trees(doc: Doc, trees: Iterable[Any] | None) -> None:
     Each is as in `set_span_tree`. Raises IncparseError, and changes nothing, unless there is one for each sentence.
     """
     sentences = split_sentences(doc)
-    given = [None] * len(sentences) if trees is None else [trees] if isinstance(trees, Tree | str) else list(trees)
-    given = given or [None] * len(sentences)
-    if len(given) != len(sentences):
+    given = [trees] if isinstance(trees, Tree | str) else list(trees or ())
+    if given and len(given) != len(sentences):
         what = f"{len(given)} trees do not fit the Doc, which has {len(sentences)} sentences with words"
         raise IncparseError(f"{what}: pass one for each, None for a sentence without a tree")
-    _write(doc, sentences, given)
+    write_given(doc, zip_longest(sentences, given))
 
 
 def set_span_tree(span: Span, tree: Any) -> None:
@@ -82,19 +81,10 @@ def set_span_tree(span: Span, tree: Any) -> None:
     words are not those of the tree.
     """
     tokens = [token.i for token in span if not token.is_space]
-    found = [one for one in split_sentences(span.doc) if list(one.tokens) == tokens]
+    found = [(one, tree) for one in split_sentences(span.doc) if list(one.tokens) == tokens]
     if not found:
-        raise IncparseError(
-            f"{span.text!r:.60} is no sentence: only the tree of a whole one (doc.sents) can be assigned"
-        )
-    _write(span.doc, found, [tree])
-
-
-def _write(doc: Doc, sentences: Sequence[Sentence], given: Sequence[Any]) -> None:
-    from spacy_incparse.documents.gold import normalized_tree
-
-    trees = [None if one is None else normalized_tree(one) for one in given]
-    write_given(doc, zip(sentences, trees, strict=True))
+        raise IncparseError(f"{span.text!r:.60} is no sentence: only a whole one (doc.sents) can be given a tree")
+    write_given(span.doc, found)
 
 
 def span_is_constituent(span: Span) -> bool:
@@ -171,29 +161,23 @@ def _decode(value: str) -> dict[str, Any]:
     raise IncparseError(f"the stored measures have version {stored['version']}, this program reads {_VERSION}")
 
 
-def refusing(advice: str) -> Callable[[Any, object], None]:
-    """Return a setter that raises AttributeError: without one, spaCy stores the value where nobody looks for it."""
-
-    def refuse(owner: Any, value: object) -> None:
-        raise AttributeError(f"this attribute cannot be assigned: {advice}")
-
-    return refuse
+def refuse(advice: str, owner: Any, value: object) -> None:
+    """Raise AttributeError, as a setter: without one, spaCy stores a value where nobody looks for it."""
+    raise AttributeError(f"this attribute cannot be assigned: {advice}")
 
 
-def _stored_text(attribute: str) -> dict[str, Any]:
-    """Return getter and setter of a Span attribute for stored strings, as spaCy's `from_json` sets it."""
+refuse_of_tree = partial(refuse, "it is read off the trees, which doc._.trees = [...] sets")
 
-    def get(span: Span) -> str | None:
-        return user_data(span.doc).get(("._.", attribute, span.start_char, span.end_char))
 
-    def set_text(span: Span, value: object) -> None:
-        if not isinstance(value, str):
-            raise AttributeError(
-                f"{value!r:.60} is no stored tree or measures: assign trees to span._.tree, doc._.trees"
-            )
-        user_data(span.doc)["._.", attribute, span.start_char, span.end_char] = value
+def _stored(attribute: str, span: Span) -> str | None:
+    return user_data(span.doc).get(("._.", attribute, span.start_char, span.end_char))
 
-    return {"getter": get, "setter": set_text}
+
+def _store(attribute: str, span: Span, value: object) -> None:
+    """Store a string, as spaCy's `from_json` does."""
+    if not isinstance(value, str):
+        refuse("assign trees to doc._.trees or, for a sentence, span._.tree", span, value)
+    user_data(span.doc)["._.", attribute, span.start_char, span.end_char] = value
 
 
 def parses_of(doc: Doc) -> Callable[..., tuple[tuple[ScoredTree, ...], ...]]:
@@ -205,15 +189,14 @@ def register_extensions() -> None:
     """Register the attributes; if a name is already taken, keep the existing attribute and warn."""
     for name in (ATTRIBUTE, MEASURES):  # so that spaCy keeps the strings when it splits or joins Docs
         if not Span.has_extension(name):
-            Span.set_extension(name, **_stored_text(name))
-    of_tree = refusing("it is read off the trees, which doc._.trees = [...] sets")
+            Span.set_extension(name, getter=partial(_stored, name), setter=partial(_store, name))
     attributes: tuple[tuple[Any, str, Callable, Callable], ...] = (
         (Doc, "trees", doc_trees, set_doc_trees),
-        (Doc, "parses", parses_of, refusing("call doc._.parses(k); doc._.trees = [...] sets the trees")),
+        (Doc, "parses", parses_of, partial(refuse, "call doc._.parses(k); doc._.trees = [...] sets the trees")),
         (Span, "tree", span_tree, set_span_tree),
-        (Span, "is_constituent", span_is_constituent, of_tree),
-        (Token, "tree_path", token_tree_path, of_tree),
-        (Token, ATTRIBUTE, token_measures, refusing("measures are those of a component with measures = true")),
+        (Span, "is_constituent", span_is_constituent, refuse_of_tree),
+        (Token, "tree_path", token_tree_path, refuse_of_tree),
+        (Token, ATTRIBUTE, token_measures, partial(refuse, "measures are those of a component with measures = true")),
     )
     for owner, name, getter, setter in attributes:
         if not owner.has_extension(name):

@@ -18,7 +18,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees, write
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import PlacedTree, TextScores, score_texts
 from spacy_incparse.tokens import spaces_after
-from spacy_incparse.treebanks.reader import normalize, parse_bracketed
+from spacy_incparse.treebanks.reader import normalized_tree, parse_bracketed
 from spacy_incparse.trees.builder import ink_ends, project
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
@@ -157,18 +157,6 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
             yield Tree(given.arrays, given.index)
         else:
             raise IncparseError(f"a gold tree has to be a Tree, or brackets in a string, not {given!r}")
-
-
-def normalized_tree(given: Any) -> Tree:
-    """Return a normalized tree, given as a Tree, as brackets, or as an object of another library that prints brackets.
-
-    Raises IncparseError if nothing is left, and TreebankError for what is no tree.
-    """
-    tree = Tree(given.arrays, given.index) if isinstance(given, Tree) else Tree.from_string(str(given))
-    found = normalize(tree)
-    if found is None:
-        raise IncparseError(f"the tree {tree} has no words except traces")
-    return found
 
 
 KEYS = ("const_p", "const_r", "const_f", "const_exact", "tag_acc")

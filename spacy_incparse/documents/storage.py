@@ -19,6 +19,7 @@ from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.documents.sentences import SPAN, Sentence, split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.treebanks.reader import normalized_tree
 from spacy_incparse.trees.arrays import lowest_common
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.codec import decode, encode, stored_head_words
@@ -48,21 +49,21 @@ def write_tree(doc: Doc, start_char: int, end_char: int, value: str, measures: s
         data["._.", MEASURES, start_char, end_char] = measures
 
 
-def write_given(doc: Doc, given: Iterable[tuple[Sentence, Tree | None]]) -> None:
-    """Store normalized trees as those of sentences, None for none, in place of all that overlap with these.
+def write_given(doc: Doc, given: Iterable[tuple[Sentence, Any]]) -> None:
+    """Store given trees, normalized, as those of sentences, None for none, in place of all that overlap with these.
 
     Raises IncparseError, and changes nothing, if the words of a tree are not those of its sentence.
     """
     bounds, new = [], {}
-    for sentence, tree in given:
+    for sentence, one in given:
         start, end = sentence.start_char, sentence.end_char
         bounds.append((start, end))
-        pairs = enumerate(zip_longest(tree.words, sentence.words), start=1) if tree is not None else ()
-        for number, (word, token) in pairs:
-            if word != token and (token is None or penn_to_raw(token) != word):
-                what = f"word {number} of the tree is {word!r}, and that of the sentence {token!r}"
-                raise IncparseError(f"{what}: the words of a tree have to be the tokens of {doc.text[start:end]!r:.60}")
-        if tree is not None:
+        if one is not None:
+            tree = normalized_tree(one)
+            for number, (word, token) in enumerate(zip_longest(tree.words, sentence.words), start=1):
+                if word != token and (token is None or penn_to_raw(token) != word):
+                    what = f"word {number} of the tree is {word!r}, and that of the sentence {token!r}"
+                    raise IncparseError(f"{what}: the words have to be the tokens of {doc.text[start:end]!r:.60}")
             new[key_of(start, end)] = encode(tree, sentence.char_starts, sentence.char_ends, origin=start)
     for key, value in stored_trees(doc).items():
         behind = bisect_left(bounds, (key[3], 0))

@@ -1,18 +1,11 @@
-from collections.abc import Iterable
-
 from spacy_incparse.patterns.compile import Program
 from spacy_incparse.patterns.pattern import LabelTests
-from spacy_incparse.trees.forest import Forest, Symbols
+from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.tree import Tree
 
 Found = tuple[int, list[int], list[tuple[int, ...]]]
 
 class Matcher:
     def __init__(self, program: Program, tests: LabelTests, heads: HeadRules, *, raw_labels: bool) -> None: ...
-    @property
-    def symbols(self) -> Symbols: ...
     def count(self, forest: Forest) -> int: ...
-    def count_trees(self, trees: Iterable[Tree]) -> int: ...
     def find(self, forest: Forest, first: int, behind: int, every: bool) -> list[Found]: ...
-    def find_in_trees(self, trees: list[Tree], every: bool) -> list[Found]: ...

@@ -6,10 +6,9 @@ from libc.string cimport memchr, memcpy, memset
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
-from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.labels import ROOT, WRAPPERS
 
-from spacy_incparse.trees.forest cimport Forest, NodesC, Symbols, pack
+from spacy_incparse.trees.forest cimport Forest, NodesC, Symbols
 
 # A tree to be matched: see trees/forest.pxd. heads[k] is the head child of node k; NULL if no relation needs it.
 # n_above: 1 if node 0 is not one of the tree's, but a root added above its top node.
@@ -552,12 +551,8 @@ cdef struct WorkC:
     vector[int32_t] bound      # for each the nodes that have names, -1 for names without a node
 
 
-cdef enum:
-    MANY_SYMBOLS = 1 << 20   # from trees outside forests: then the tables are cleared, as texts have no end
-
-
 cdef class Matcher:
-    """The compiled form of a `Program`, which counts and finds the matches in forests and in single trees.
+    """The compiled form of a `Program`, which counts and finds the matches in forests.
 
     tests: the `LabelTests` of its descriptions. heads: the `HeadRules`, if the program uses heads.
     Nodes in results are numbers: twice the index of a tree's node, or for a word, that of its POS node plus one.
@@ -569,7 +564,6 @@ cdef class Matcher:
     cdef uint64_t required     # bits that a tree's masks must have for any match
     cdef uint64_t[4] roots     # bits to set and to clear at the root; and at the top node below a root that was added
     cdef bint has_references, raw_labels
-    cdef Tables own            # for trees outside forests
     cdef Tables last           # for the symbols of the last forest
 
     def __init__(self, program, tests, heads, *, bint raw_labels):
@@ -582,11 +576,6 @@ cdef class Matcher:
         self.n_registers, self.n_slots, self.n_variables = program.n_registers, program.n_slots, program.n_variables
         _read_instructions(program.sets, &self.sets)
         _read_instructions(program.code, &self.code)
-
-    @property
-    def symbols(self):
-        """The labels and words of the trees outside forests that were searched until now."""
-        return Symbols() if self.own is None else self.own.symbols
 
     def count(self, Forest forest):
         """Return the number of nodes that match."""
@@ -604,18 +593,6 @@ cdef class Matcher:
         finally:
             forest.n_searches -= 1
             tables.n_searches -= 1
-        return n_matches
-
-    def count_trees(self, trees):
-        """Return the number of nodes that match in trees outside forests."""
-        cdef WorkC work
-        cdef TreeC tree
-        cdef NodesC nodes
-        cdef vector[int32_t] heads
-        cdef int64_t n_matches = 0
-        for given in trees:
-            self._take_in(given, &nodes, &heads, &tree, &work)
-            self._count_tree(&tree, &work, &n_matches)
         return n_matches
 
     def find(self, Forest forest, size_t first, size_t behind, bint every):
@@ -637,19 +614,6 @@ cdef class Matcher:
         finally:
             forest.n_searches -= 1
             tables.n_searches -= 1
-        return found
-
-    def find_in_trees(self, list trees, bint every):
-        """Return the same as `find`, for trees outside forests."""
-        cdef WorkC work
-        cdef TreeC tree
-        cdef NodesC nodes
-        cdef vector[int32_t] heads
-        cdef list found = []
-        cdef size_t k
-        for k in range(<size_t>len(trees)):
-            self._take_in(trees[k], &nodes, &heads, &tree, &work)
-            self._match_tree(k, &tree, &work, every, found)
         return found
 
     cdef Tables _begin(self, Forest forest, size_t first, size_t behind, vector[int32_t]* heads, WorkC* work):
@@ -768,28 +732,6 @@ cdef class Matcher:
                 is_match = every and not self.code.empty() and _search(&work.machine, &work.sets, tree, k, True)
         if not work.nodes.empty():
             found.append((number, *self._reported(tree, work)))
-        return 0
-
-    cdef int _take_in(self, given, NodesC* nodes, vector[int32_t]* heads, TreeC* tree, WorkC* work) except -1:
-        """Add a tree outside forests to the tables for such trees."""
-        cdef Tables tables = self.own
-        if tables is None or len(tables.symbols) > MANY_SYMBOLS:
-            tables = self.own = Tables(Symbols(), self.tests, self.captures, self.heads)
-        nodes.symbols.clear()
-        nodes.sizes.clear()
-        nodes.parents.clear()
-        pack(given, tables.symbols, nodes)
-        if self.heads is not None:
-            heads.resize(nodes.sizes.size())
-            tables.find_heads(nodes, 0, nodes.sizes.size(), heads.data())
-        # From here until the tree has been matched, no Python code runs, so no other thread can let the tables grow.
-        try:
-            tables.update()
-        except IncparseError:
-            self.own = None   # a word whose test fails must not recur with the next tree
-            raise
-        self._point_to(tables, work)
-        _look_at(nodes, heads.data(), 0, nodes.sizes.size(), tree)
         return 0
 
     cdef tuple _reported(self, const TreeC* tree, WorkC* work):

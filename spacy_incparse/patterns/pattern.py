@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from math import inf
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy_incparse.errors import IncparseError, PatternError
 from spacy_incparse.patterns.bounded_regex import bounded_regex
@@ -23,6 +23,7 @@ from spacy_incparse.trees.labels import bare_label, is_common, label_problem, lo
 from spacy_incparse.trees.tree import Tree
 
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
+_MANY_SYMBOLS = 1 << 20  # texts have no end
 
 
 class Match(NamedTuple):
@@ -64,7 +65,7 @@ class Pattern:
         check_range("timeout", timeout, 0, inf, may_be_none=True)
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
-        self.names = program.names
+        self.names, self._symbols = program.names, Symbols()  # of trees outside forests
         self._lists = [  # what looks like a label, by description
             [one.text for one in test.atoms if not one.is_regex and not one.ignores_case and looks_like_label(one.text)]
             for test in program.tests
@@ -75,12 +76,7 @@ class Pattern:
 
     def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
         """Return the number of nodes that match."""
-        if isinstance(trees, Forest):
-            self._check_labels(trees.symbols)
-            return self._matcher.count(trees)
-        n_found = self._matcher.count_trees([trees] if isinstance(trees, Tree) else map(_checked, trees))
-        self._check_labels(self._matcher.symbols)
-        return n_found
+        return sum(map(self._matcher.count, self._forests(trees)))
 
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
@@ -88,19 +84,23 @@ class Pattern:
         A node is yielded once, with the leftmost nodes for the pattern's names; with `every`, once for each way to
         assign the names to nodes. A given node is treated as a root: the nodes above it are ignored.
         """
-        if isinstance(trees, Forest):
-            self._check_labels(trees.symbols)
-            for first in range(0, len(trees), _TREES_AT_ONCE):
-                for number, nodes, named in self._matcher.find(trees, first, first + _TREES_AT_ONCE, every):
-                    yield from self._matches(trees.tree(number), number, nodes, named)
-            return
-        given, first = iter([trees] if isinstance(trees, Tree) else map(_checked, trees)), 0
+        n_before = 0
+        for forest in self._forests(trees):
+            for first in range(0, len(forest), _TREES_AT_ONCE):
+                for number, nodes, named in self._matcher.find(forest, first, first + _TREES_AT_ONCE, every):
+                    yield from self._matches(forest.tree(number), n_before + number, nodes, named)
+            n_before += len(forest)
+
+    def _forests(self, trees: Tree | Forest | Iterable[Tree]) -> Iterator[Forest]:
+        """Yield trees as forests, which share their symbols as long as nothing fails, such as a test in time."""
+        given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else map(_checked, trees))
         while group := list(islice(given, _TREES_AT_ONCE)):
-            found = self._matcher.find_in_trees(group, every)
-            self._check_labels(self._matcher.symbols)
-            for number, nodes, named in found:
-                yield from self._matches(group[number], first + number, nodes, named)
-            first += len(group)
+            symbols, self._symbols = self._symbols, Symbols()
+            forest = trees if isinstance(trees, Forest) else Forest(group, symbols=symbols)
+            self._check_labels(forest.symbols)
+            yield forest
+            if len(symbols) < _MANY_SYMBOLS:
+                self._symbols = symbols
 
     def absent(self, labels: Collection[str], words: Collection[str]) -> set[str]:
         """Return what looks like a label in the pattern, and is none of these labels and words.

@@ -478,6 +478,18 @@ def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
     return result
 
 
+def normalized_tree(given: object) -> Tree:
+    """Return a normalized tree, given as a Tree, as brackets, or as an object of another library that prints brackets.
+
+    Raises IncparseError if nothing is left, and TreebankError for what is no tree.
+    """
+    tree = Tree(given.arrays, given.index) if isinstance(given, Tree) else Tree.from_string(str(given))
+    found = normalize(tree)
+    if found is None:
+        raise IncparseError(f"the tree {tree} has no words except traces")
+    return found
+
+
 def drop_empties(tree: Tree) -> Tree | None:
     """Drop traces (POS nodes tagged -NONE-) and the phrases that have no other words."""
     return _apply(tree, DROP_EMPTIES)
