@@ -18,7 +18,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsing.parse import check_n_analyses
-from spacy_incparse.treebanks.reader import normalize
+from spacy_incparse.treebanks.reader import normalized_tree
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.codec import MAKER, PROBABILITY, TEMPERATURE, stored_analyses, stored_field, stored_number
 from spacy_incparse.trees.tree import Tree
@@ -346,12 +346,12 @@ def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_ta
         )
     if not isinstance(tree, Tree | str):
         raise IncparseError(f"score takes a Tree or its brackets as a string, not {tree!r}")
-    given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
-    words = [] if given is None else list(given.words)
+    given = normalized_tree(tree)
+    words = list(given.words)
     start = tree.start_char if isinstance(tree, DocTree) and tree.doc is doc else None
     found = [sentence for sentence in component.sentences_of(doc) if sentence.words == words]
     sentence = min(found, key=lambda one: one.char_starts[0] != start, default=None)
-    if given is None or sentence is None:
+    if sentence is None:
         raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
     words, tags, _, *more = (given.words, None, ()) if gold_tags else component.input_of(sentence)
     return component.decoder.parser.score(words, tags, given, *more)

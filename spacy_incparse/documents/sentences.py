@@ -14,6 +14,7 @@ from spacy.attrs import IDX, IS_SPACE, LENGTH, ORTH, SENT_START, TAG
 from spacy.tokens import Doc
 
 from spacy_incparse.parsing.parse import Constraint
+from spacy_incparse.trees.labels import ROOT, ROOT_NAMES
 
 SPAN = struct.Struct(">QQQllll")  # as spaCy stores a span: id, kb_id, label, tokens, characters
 
@@ -100,6 +101,7 @@ def constrained(
                 outside.append(text.rstrip())
             else:
                 name = doc.vocab.strings[label] or None
+                name = ROOT if name in ROOT_NAMES else name
                 found[first[0]].append(Constraint(first[1], last[1] + 1, name, is_required))
     pairs = zip(sentences, found, strict=True)
     return [replace(one, constraints=tuple(here)) if here else one for one, here in pairs], outside

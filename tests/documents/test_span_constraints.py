@@ -73,6 +73,12 @@ def test_other_analyses_satisfy_them_too(nlp):
     assert all(("NP", 2, 6) in parse.tree.spans() for parse in doc._.parses(10)[0])
 
 
+@pytest.mark.parametrize("root", ["TOP", "ROOT", "S1", "_ROOT_"])
+def test_each_name_of_the_root_is_met_by_it(nlp, root):
+    free = nlp(doc_with(nlp))._.trees[0]
+    assert nlp(doc_with(nlp, must=[(0, len(free.words), root)]))._.trees[0] == free  # warnings are errors
+
+
 def test_spans_across_sentences_are_warned_of_once(nlp):
     component = nlp.get_pipe("incparse")
     component._warned.clear()
