@@ -578,18 +578,25 @@ cdef class Matcher:
         _read_instructions(program.code, &self.code)
 
     def count(self, Forest forest):
-        """Return the number of nodes that match."""
+        """Return the number of nodes that match; a root that was added is its top node."""
         cdef WorkC work
         cdef TreeC tree
         cdef vector[int32_t] heads
-        cdef int64_t n_matches = 0
+        cdef int64_t n_matches = 0, n
+        cdef int32_t i
         cdef size_t k
         cdef Tables tables = self._begin(forest, 0, forest.firsts.size() - 1, &heads, &work)
         try:
             with nogil:
                 for k in range(forest.firsts.size() - 1):
                     _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
-                    self._count_tree(&tree, &work, &n_matches)
+                    if not self._make_sets(&tree, &work):
+                        continue
+                    n = 0
+                    for i in range(tree.n):
+                        if _set_of(&work.sets, tree.n, self.result)[i] and not (i == 1 and tree.n_above and n):
+                            n += _search(&work.machine, &work.sets, &tree, i, False) if self.has_references else 1
+                    n_matches += n
         finally:
             forest.n_searches -= 1
             tables.n_searches -= 1
@@ -631,11 +638,7 @@ cdef class Matcher:
                 tables.find_heads(&forest.nodes, begin, forest.firsts[k + 1], heads.data() + begin)
         forest.n_searches += 1
         tables.n_searches += 1
-        self._point_to(tables, work)
-        return tables
-
-    cdef void _point_to(self, Tables tables, WorkC* work):
-        """Set pointers into the tables, which must not grow while these are used."""
+        # Pointers into the tables, which must not grow while these are used.
         work.label_masks = tables.label_masks.data()
         work.word_masks = tables.word_masks.data()
         work.are_wrappers = tables.are_wrappers.data()
@@ -647,6 +650,7 @@ cdef class Matcher:
         work.machine.compares_categories = not self.raw_labels
         work.machine.label_captures = &tables.label_captures
         work.machine.word_captures = &tables.word_captures
+        return tables
 
     cdef int32_t _find_root(self, TreeC* tree, WorkC* work) except -2 nogil:
         """Return the root, the lowest of a tree's wrappers; add one above the top node if there is none.
@@ -699,17 +703,6 @@ cdef class Matcher:
         for k in range(<int32_t>self.sets.size()):
             _make_set(&self.sets[k], k, tree, &work.sets)
         return True
-
-    cdef int _count_tree(self, TreeC* tree, WorkC* work, int64_t* n_matches) except -1 nogil:
-        """Add the number of matching nodes; a root that was added is its top node."""
-        cdef int32_t k
-        cdef int64_t n = 0
-        if self._make_sets(tree, work):
-            for k in range(tree.n):
-                if _set_of(&work.sets, tree.n, self.result)[k] and not (k == 1 and tree.n_above and n):
-                    n += _search(&work.machine, &work.sets, tree, k, False) if self.has_references else 1
-        n_matches[0] += n
-        return 0
 
     cdef int _match_tree(self, size_t number, TreeC* tree, WorkC* work, bint every, list found) except -1:
         """Add the tree's matches to those found; with `every` a node occurs once for each solution."""
