@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes
 import errno
 import glob
@@ -129,6 +130,22 @@ def whole_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     elif first:
         yield first
     yield from remaining
+
+
+def table_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str] | str]]:
+    """Yield the rows of a CSV, each with the number of its first line, from 1; what is wrong, for one that is none."""
+    csv.field_size_limit(2**31 - 1)
+    rows, number = csv.reader(lines, delimiter=separator, strict=True), 1
+    while True:
+        row: list[str] | str | None
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            row = f"no row of a table: {error}; in a cell in quotes, quotes are doubled"
+        if row is None:
+            return
+        yield number, row
+        number = rows.line_num + 1
 
 
 @contextmanager

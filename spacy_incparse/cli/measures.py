@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from typer import Argument, Option, echo
 from spacy_incparse import __version__
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.files import STDIN, write_bytes
+from spacy_incparse.files import STDIN, table_rows, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
 from spacy_incparse.tokens import penn_spelled, penn_to_text
 from spacy_incparse.treebanks.reader import read_text
@@ -43,8 +44,10 @@ def _check_outputs(path: Path | None) -> Path | None:
 
 @options.takes(
     stimuli=Argument(
-        metavar="STIMULI", help="A .txt or - (standard input), one sentence per line, or a .tsv with a column text."
+        metavar="STIMULI",
+        help="A .txt or - (standard input), one sentence per line; or a .tsv or .csv with a column text.",
     ),
+    by=Option("--sentence", metavar="COLUMN", help="Rows with the same value here are one sentence; may be repeated."),
     model=Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model."),
     beam=Option("--beam", "-b", metavar="N,N,...", help="Beam size, in hypotheses; several: a row for each."),
     lags=Option(
@@ -55,8 +58,9 @@ def _check_outputs(path: Path | None) -> Path | None:
     output=options.output_option("FILE", "Write the table to FILE, its settings to FILE.json.", _check_outputs),
 )
 def measures_command(
-    stimuli: Path, model: str = "en_generative", beam: str | None = None, lags: int = 0, trees: bool = False,
-    ptb: bool = False, output: Path | None = None,
+    stimuli: Path, model: str = "en_generative", text_field: str = "text", separator: str | None = None,
+    by: list[str] | None = None, beam: str | None = None, lags: int = 0, trees: bool = False, ptb: bool = False,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
@@ -67,11 +71,12 @@ def measures_command(
     \b
     Examples:
       spacy-incparse measures stimuli.txt > measures.tsv
-      spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
+      spacy-incparse measures items.csv --column stimulus --beam 500,2000 --lags 2 --output measures.tsv
+      spacy-incparse measures regions.tsv --column word --sentence item --sentence condition
     """
     beams = [] if beam is None else options.read_numbers("--beam", beam, example="500,2000")
     options.keep_inputs(output, stimuli)
-    sentences, extra = read_stimuli(stimuli)
+    sentences, extra = read_stimuli(stimuli, text_field, separator, by or ())
     odd = None if ptb else penn_spelled(word for one in sentences for word in one.text.split())
     if odd is not None:
         echo(f"Warning: words such as {odd!r} look like the spelling of the Penn Treebank: --ptb reads it", err=True)
@@ -119,7 +124,8 @@ def _rows(
     """Yield the rows of the table, with the sentences' own cells at the end."""
     for number, sentence in enumerate(sentences, start=1):
         for beam in beams or (None,):
-            words = displayed_words(nlp, parser, sentence.text, beam, ptb=ptb)
+            regions = [region[:2] for region in sentence.regions]
+            words = displayed_words(nlp, parser, sentence.text, beam, regions, ptb=ptb)
             measures = [joined(word.parts) for word in words]
             for k, word in enumerate(words):
                 before = [measures[k - lag] if k >= lag else None for lag in range(1, lags + 1)]
@@ -128,7 +134,7 @@ def _rows(
                     *_cells(measures[k], before),
                     *([str(word.session.best().tree)] if trees else []),
                     *([str(beam)] if len(beams) > 1 else []),
-                    *sentence.cells,
+                    *(sentence.regions[k][2] if sentence.regions else sentence.cells),
                 ]  # fmt: skip
 
 
@@ -143,10 +149,13 @@ class Displayed:
 
 
 def displayed_words(
-    nlp: Language, parser: GenerativeParser, text: str, beam: int | None, *, ptb: bool = False
-) -> list[Displayed]:
-    """Measure the tokens of a sentence, and group them into written words, separated by blanks."""
-    words, raw = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)], penn_to_text(text) if ptb else text
+    nlp: Language, parser: GenerativeParser, text: str, beam: int | None, regions: Sequence[tuple[int, int]] = (),
+    *, ptb: bool = False,
+) -> list[Displayed]:  # fmt: skip
+    """Measure the tokens of a sentence, and group them into the given regions, or written words between blanks."""
+    places, raw = [match.span() for match in re.finditer(r"\S+", text)], penn_to_text(text) if ptb else text
+    words = [Displayed(*place) for place in regions or places]
+    owners = [next(word for word in words if start < word.end) for start, _ in places]
     ends = [match.end() for match in re.finditer(r"\S+", raw)]
     session, k = parser.start(beam_size=beam), 0
     for token in nlp.make_doc(raw):
@@ -154,8 +163,8 @@ def displayed_words(
             continue
         while token.idx >= ends[k]:
             k += 1
-        session = words[k].session = session.push(token.text)
-        words[k].parts.append(session.measures())
+        session = owners[k].session = session.push(token.text)
+        owners[k].parts.append(session.measures())
     return [word for word in words if word.parts]
 
 
@@ -185,102 +194,107 @@ def _open(model: str) -> tuple[Language, GenerativeParser]:
     return nlp, parser
 
 
-TEXT = "text"  # the column of a .tsv with the sentences
+TEXT = "text"  # the column of a table with the sentences
 
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A sentence, and the cells of its row in the input."""
+    """A sentence, and the cells of its row in the input; or its regions, each with characters and the row's cells."""
 
     text: str  # without words for an empty line, which has a number and no rows
     cells: tuple[str, ...] = ()
+    regions: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
 
 
-def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
-    """Return the sentences of a .txt or .tsv, which may be gzipped, and the names of the other columns.
+def read_stimuli(
+    path: Path, column: str = TEXT, separator: str | None = None, by: Sequence[str] = ()
+) -> tuple[list[Stimulus], tuple[str, ...]]:
+    """Return the sentences of a .txt, or of a table, which may be gzipped, and the names of the table's columns.
 
-    Standard input ("-") has one sentence per line. Raises IncparseError naming file and line.
+    Standard input ("-") has one sentence per line, unless there is anything about a table. column: of the sentences.
+    by: the columns that tell sentences apart, if each row is a region. Raises IncparseError naming file and line.
     """
-    kind = ".txt" if path == STDIN else Path(path.name.lower().removesuffix(".gz")).suffix
-    if kind not in (".txt", ".tsv"):
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix
+    is_table = kind in (".tsv", ".csv") or bool(separator or by) or column != TEXT
+    if not is_table and kind != ".txt" and path != STDIN:
         raise IncparseError(
-            f"{path}: stimuli must be a .txt (one sentence per line) or a .tsv (with a column {TEXT!r})"
+            f"{path}: stimuli must be a .txt (one sentence per line), or a .tsv or .csv (with a column {TEXT!r})"
         )
-    lines = read_text(path).split("\n")
-    if kind == ".tsv":
-        stimuli, header = _read_table(lines, str(path))
+    text = read_text(path)
+    first = text.partition("\n")[0]
+    if is_table:
+        stimuli, header = _read_table(text, str(path), separator or ("," if kind == ".csv" else "\t"), column, by)
+    elif TEXT in first.replace('"', "").split("\t") and "\t" in first:
+        raise IncparseError(f"{path}:1: this is the header of a table: save it in a file whose name ends in .tsv")
     else:
-        if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
-            raise IncparseError(f"{path}:1: this is the header of a table: save it in a file whose name ends in .tsv")
-        stimuli, header = list(map(Stimulus, lines)), ()
+        stimuli, header = list(map(Stimulus, text.split("\n"))), ()
     if not any(stimulus.text.strip() for stimulus in stimuli):
         raise IncparseError(f"{path}: the file contains no sentences")
     return stimuli, header
 
 
-def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
-    quotes = _Quotes.of(lines)
-    header = quotes.split(lines[0])
-    if TEXT not in header:
-        found = ", ".join(header) if lines[0].strip() else "nothing"
-        raise IncparseError(
-            f"{name}:1: the header has no column {TEXT!r} (it has {found}): use this name for the column with the "
-            f"sentences, and separate columns by tabs"
-        )
-    if header.count(TEXT) > 1:
-        raise IncparseError(f"{name}:1: two columns have the name {TEXT!r}: rename the one without the sentences")
-    place = header.index(TEXT)
-    stimuli = []
-    for number, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            stimuli.append(Stimulus(""))
+def _read_table(
+    text: str, name: str, separator: str, column: str, by: Sequence[str]
+) -> tuple[list[Stimulus], tuple[str, ...]]:
+    rows: Iterator[tuple[int, list[str] | str]]
+    if separator != "\t" or _has_quotes(text):  # R's are escaped with a backslash
+        escaped = text.replace('\\"', '""') if text.startswith('"') else text
+        rows = table_rows(io.StringIO(escaped), separator)
+    else:
+        rows = ((number, line.split("\t")) for number, line in enumerate(text.split("\n"), start=1))
+    stimuli, header, keys = list[Stimulus](), tuple[str, ...](), list[tuple[str, ...]]()
+    for number, cells in rows:
+        row = () if isinstance(cells, str) else tuple(re.sub(r"[\t\n]+", " ", cell) for cell in cells)
+        if isinstance(cells, str):
+            raise IncparseError(f"{name}:{number}: {cells}")
+        if not header:
+            header = row or ("",)
+            for wanted in (column, *by):
+                if wanted not in header:
+                    found = ", ".join(filter(None, header)) or "nothing"
+                    raise IncparseError(
+                        f"{name}:1: the header has no column {wanted!r} (it has {found}): use this name for the column "
+                        f"with the sentences, or name yours with --column, and what separates columns with --sep"
+                    )
+                if header.count(wanted) > 1:
+                    raise IncparseError(f"{name}:1: two columns have the name {wanted!r}: rename one of them")
             continue
-        row = quotes.split(line)
+        if not any(map(str.strip, row)):
+            stimuli += [] if by else [Stimulus("")]
+            continue
         if len(row) != len(header):
             hint, n_more = "", len(row) - len(header)
-            if (line.count('"') % 2) or (lines[number - 2].count('"') % 2):
+            if sum(cell.count('"') for cell in row) % 2:
                 hint = "; a cell in quotes must end on the same line"
-            elif n_more == 1:
-                hint = "; if R wrote the table, pass row.names = FALSE there, and no cell may have a tab in it"
             elif n_more > 0:
-                hint = "; no cell may have a tab in it"
+                hint = "; if R wrote the table, pass row.names = FALSE there" if n_more == 1 else ""
+                hint += "; no cell may have the separator in it without quotes around it"
             raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns{hint}")
-        if not row[place].strip():
-            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: add a sentence, or delete the row")
-        stimuli.append(Stimulus(row[place], row))
+        region = row[header.index(column)]
+        if not region.strip():
+            raise IncparseError(f"{name}:{number}: the column {column!r} is empty: add a sentence, or delete the row")
+        key = tuple(row[header.index(one)] for one in by)
+        if not by or key not in keys:
+            keys.append(key)
+            stimuli.append(Stimulus(region, row, ((0, len(region), row),) if by else ()))
+        elif key == keys[-1]:
+            text, start = f"{stimuli[-1].text} {region}", len(stimuli[-1].text) + 1
+            regions = (*stimuli[-1].regions, (start, len(text), row))
+            stimuli[-1] = Stimulus(text, (), regions)
+        else:
+            what = ", ".join(f"{one} {value}" for one, value in zip(by, key, strict=True))
+            raise IncparseError(f"{name}:{number}: the rows of {what} are in two places: bring them together")
     return stimuli, header
 
 
-@dataclass(frozen=True)
-class _Quotes:
-    """The rule for which quotes around cells belong to the table, and not to the sentence.
+def _has_quotes(text: str) -> bool:
+    """Return whether quotes around cells belong to the table, and not to the sentence.
 
-    all_cells: all quotes, including the header's, as R writes tables. commas: quotes around cells that contain a comma,
-    as Excel writes them; if some cell with a comma has no quotes, they belong to the sentence. Otherwise, only quotes
-    around cells with doubled quotes inside, as Excel and pandas write cells with quotes.
+    They do if the header has them, as R writes tables, if a cell has doubled quotes inside, as Excel and pandas write
+    them, or if all cells with a comma have them, as Excel does.
     """
-
-    all_cells: bool
-    commas: bool
-
-    @classmethod
-    def of(cls, lines: Sequence[str]) -> _Quotes:
-        with_comma = [cell for line in lines for cell in line.split("\t") if "," in cell]
-        return cls(lines[0].startswith('"'), all(map(_is_wrapped, with_comma)))
-
-    def split(self, line: str) -> tuple[str, ...]:
-        """Return the cells of a line without the table's quotes."""
-        cells = []
-        for cell in line.split("\t"):
-            inside = cell[1:-1]
-            if self.all_cells and len(cell) > 1 and cell[0] == cell[-1] == '"':
-                cell = re.sub(r'["\\]"', '"', inside)
-            elif _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas)):
-                cell = inside.replace('""', '"')
-            cells.append(cell)
-        return tuple(cells)
-
-
-def _is_wrapped(cell: str) -> bool:
-    """Return whether a cell is in quotes and all quotes inside it, if any, are doubled."""
-    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
+    cells = re.split(r"[\t\n]", text)
+    wrapped = [len(c) > 1 and c[0] == c[-1] == '"' and '"' not in c[1:-1].replace('""', "") for c in cells]
+    with_comma = [is_wrapped for cell, is_wrapped in zip(cells, wrapped, strict=True) if "," in cell]
+    has_doubled = any(is_wrapped and '""' in cell[1:-1] for cell, is_wrapped in zip(cells, wrapped, strict=True))
+    return text.startswith('"') or has_doubled or (bool(with_comma) and all(with_comma))

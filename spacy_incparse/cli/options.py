@@ -87,7 +87,16 @@ def output_option(metavar: str, help: str, check: Callable[[Path | None], Path |
     return Option("--output", "-o", metavar=metavar, help=help, callback=lambda path: check(path))
 
 
+def _separator(text: str | None) -> str | None:
+    character = {"\\t": "\t", "tab": "\t"}.get(text or "", text)
+    if character is not None and (len(character) != 1 or character in '"\r\n'):
+        raise IncparseError(f"--sep {text!r}: pass one character, such as ';', or tab")
+    return character
+
+
 OPTIONS: dict[str, Any] = {  # by the name of the parameter
+    "text_field": Option("--text-field", "--column", metavar="NAME", help="Field or column with the text."),
+    "separator": Option("--sep", metavar="C", help="What separates columns. Default: , or tab.", callback=_separator),
     "model": Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder."),
     "skip_bad": Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first."),
     "no_tags": Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X."),

@@ -394,10 +394,11 @@ def _penn_spelling(tree: Tree) -> Tree:
     paths=Argument(metavar="INPUT... OUTPUT", help="Files, folders and globs to read; the folder to write."),
     output_format=one_of("parquet jsonl brackets docbin", "--format", "-f", help="What is written."),
     input_format=Option(
-        "--input-format", metavar="FORMAT", help="text, lines, jsonl, conllu or parquet. Default: by file name."
+        "--input-format",
+        metavar="FORMAT",
+        help="text, lines, jsonl, csv, tsv, conllu or parquet. Default: by file name.",
     ),
-    text_field=Option("--text-field", metavar="NAME", help="Field or column with the text (JSONL, Parquet)."),
-    id_field=Option("--id-field", metavar="NAME", help="Field or column with the id (JSONL, Parquet)."),
+    id_field=Option("--id-field", metavar="NAME", help="Field or column with the id."),
     n_process=Option("--n-process", min=1, metavar="N", help="Number of processes, or of Ray's actors."),
     ray=Option("--ray", metavar="[ADDRESS]", help="Use a Ray cluster: its address; local, the default, starts one."),
     code=Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components."),
@@ -407,21 +408,21 @@ def _penn_spelling(tree: Tree) -> Tree:
 )
 def annotate_command(
     paths: list[str], model: str = "en", output_format: str = "parquet", input_format: str = "auto",
-    text_field: str = "text", id_field: str = "id", n_process: int | None = None, ray: str | None = None,
-    code: Path | None = None, shard_chars: int = SHARD_CHARS, ptb: bool = False, overwrite: bool = False,
+    text_field: str = "text", id_field: str = "id", separator: str | None = None, n_process: int | None = None,
+    ray: str | None = None, code: Path | None = None, shard_chars: int = SHARD_CHARS, ptb: bool = False,
+    overwrite: bool = False,
 ) -> None:  # fmt: skip
     """Parse corpora on disk, and write them with their trees.
 
-    Texts (.txt: a document for each file), .jsonl, .conllu and .parquet are read, also with .gz, .bz2 or .xz; use
-    --input-format lines for files with a document on each line. The output is a folder of shards. Interrupted or
-    killed, the same command goes on where it stopped. Documents that fail are put aside in OUTPUT/failed.
+    Texts (.txt: a document for each file), .jsonl, .csv, .tsv, .conllu and .parquet are read, also with .gz, .bz2 or
+    .xz. The output is a folder of shards. Interrupted or killed, the same command goes on where it stopped. Documents
+    that fail are put aside in OUTPUT/failed.
 
     \b
     Examples:
       spacy-incparse annotate books/ parsed/ --n-process 4
       spacy-incparse annotate "news/*.jsonl.gz" parsed/ --text-field body --format jsonl
       spacy-incparse annotate tweets.txt.xz trees/ --input-format lines --format brackets
-      spacy-incparse annotate crawl/ parsed/ --ray auto
     """
     # Imported here, so that the other commands start faster.
     from spacy_incparse.corpora.annotate import Job, annotate
@@ -434,8 +435,8 @@ def annotate_command(
     reader, output = find_reader(input_format), Path(folder)
     suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
     files = tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
-    fields = Fields(text_field, id_field)
-    job = Job(files, output, model, input_format, output_format, fields, code, shard_chars, ptb)
+    more = Fields(text_field, id_field, separator), code, shard_chars, ptb
+    job = Job(files, output, model, input_format, output_format, *more)
     if output.is_file():
         raise IncparseError(f"{output} is a file: the last argument is the folder to write")
     if inside := [path for path in inputs if is_within(output, path)]:
@@ -458,8 +459,8 @@ def annotate_command(
             counts = annotate(job, run_workers, progress, overwrite=overwrite)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"the same command goes on where {output} stops") from None
-    text = f"{output}: {_count(counts.documents, 'document')}, {_count(counts.sentences, 'sentence')}, "
-    text += f"{_count(counts.words, 'word')} with trees"
+    sizes = _count(counts.documents, "document"), _count(counts.sentences, "sentence"), _count(counts.words, "word")
+    text = f"{output}: {', '.join(sizes)} with trees"
     if counts.flat:
         text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
     if counts.failed:

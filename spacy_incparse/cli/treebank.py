@@ -17,7 +17,7 @@ from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_trees, report_lines, summary_lines
-from spacy_incparse.treebanks.reader import WITH_FUNCTIONS, read_trees, treebank_files
+from spacy_incparse.treebanks.reader import SUFFIXES, WITH_FUNCTIONS, read_trees, treebank_files
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
 
@@ -109,7 +109,7 @@ def _text_lines(rows: Sequence[Difference]) -> Iterator[str]:
 
 @options.takes(
     sources=Argument(metavar="SRC...", help="Bracket files, folders or globs."),
-    output=Argument(metavar="OUT.spacy", help="The file to write."),
+    output=Argument(metavar="OUT.spacy|OUT.mrg", help="The file to write."),
     detokenize=Option("--detokenize", help="Put spaces where a text has them. By default, spaces are unknown."),
     n_sents=Option("--n-sents", min=1, metavar="N", help="Number of sentences per Doc."),
 )
@@ -117,14 +117,15 @@ def convert_command(
     sources: list[str], output: Path, detokenize: bool = False, n_sents: int = 1, skip_bad: bool = False,
     no_tags: bool = False,
 ) -> None:  # fmt: skip
-    """Convert bracket files to a .spacy file with trees.
+    """Convert bracket files to a .spacy file with trees, or to one clean bracket file.
 
     The Docs have the treebank's words, tags, sentence boundaries and trees (doc._.trees). Trees are stored in the user
-    data. To write such a file yourself, use DocBin(store_user_data=True).
+    data. To write such a file yourself, use DocBin(store_user_data=True). A bracket file has a tree per line.
 
     \b
     Examples:
       spacy-incparse convert train.mrg train.spacy
+      spacy-incparse convert "wsj/*/*.mrg" wsj.mrg --skip-bad
       spacy-incparse convert wsj/ "more/*.mrg.gz" corpus.spacy --detokenize --n-sents 10
     """
     # Imported here, as in the other commands, so that commands that do not need spaCy start quickly.
@@ -133,16 +134,25 @@ def convert_command(
 
     from spacy_incparse.documents.gold import trees_to_docs
 
-    if output.suffix != ".spacy":
-        raise IncparseError(f"{output}: the last argument is the file to write, and its name must end in .spacy")
+    if output.suffix not in (".spacy", *SUFFIXES):
+        raise IncparseError(
+            f"{output}: the last argument is the file to write: its name must end in .spacy, or in .mrg"
+        )
+    if output.suffix in SUFFIXES and output.exists():
+        raise IncparseError(f"{output}: the last argument is the file to write, and this one exists: name a new one")
+    if output.suffix in SUFFIXES and (detokenize or n_sents > 1):
+        raise IncparseError(f"--detokenize and --n-sents are for .spacy files: {output} will have trees, and no texts")
     options.check_output(output)
     options.keep_inputs(output, *sources)
     trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags)
-    docs = DocBin(store_user_data=True)
+    docs, n_words = DocBin(store_user_data=True), sum(len(tree.words) for tree in trees)
+    if output.suffix in SUFFIXES:
+        _write_lines(output, map(str, trees))
+        echo(f"{output}: {len(trees):,} trees, {n_words:,} words")
+        return
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):
         docs.add(doc)
     options.write_whole(output, docs.to_disk)
-    n_words = sum(len(tree.words) for tree in trees)
     echo(f"{output}: {len(trees):,} sentences, {n_words:,} words in {len(docs):,} Docs")
 
 

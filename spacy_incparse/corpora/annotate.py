@@ -72,6 +72,7 @@ class Job:
             "input_format": self.reader,
             "text_field": self.fields.text,
             "id_field": self.fields.id,
+            "separator": self.fields.separator,
             "model": {"name": self.model, "sha256": folder_hash(find_pipeline(self.model))},
             "code": None if self.code is None else {"file": self.code.name, "sha256": file_hash(self.code)},
             "output_format": self.writer,

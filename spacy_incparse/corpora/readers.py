@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, cast
@@ -19,7 +20,7 @@ import srsly
 
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError, parquet_module
-from spacy_incparse.files import STDIN, named_paths, whole_lines
+from spacy_incparse.files import STDIN, named_paths, table_rows, whole_lines
 from spacy_incparse.treebanks.reader import expanded
 
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
@@ -103,6 +104,7 @@ class Fields:
 
     text: str = "text"
     id: str = "id"
+    separator: str | None = None  # of columns; None: as the file's name says
 
 
 def _meta_json(fields: Mapping[str, Any]) -> str:
@@ -216,6 +218,31 @@ def _strings(content: Any) -> Iterator[str]:
             remaining += [*one, *one.values()]
         elif isinstance(one, list):
             remaining += one
+
+
+def read_table(separator: str, file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield each row below the header as a document; columns other than the text and the id are kept.
+
+    Ids are FILE:LINE where there are none. Raises IncparseError if there is not one column for the text.
+    """
+    lines = (line.decode("utf-8-sig", "surrogateescape") for line in file.lines())
+    rows = table_rows(lines, fields.separator or separator)
+    _, header = next(rows, (1, []))
+    if isinstance(header, str) or fields.text not in header or len(set(header)) < len(header):
+        has = header if isinstance(header, str) else ", ".join(header) or "nothing"
+        raise IncparseError(
+            f"{file.name}:1: expected a header with different names, one of them {fields.text!r}, not {has!r}: name "
+            f"the column with --text-field, and what separates columns with --sep"
+        )
+    for number, row in rows:
+        name = f"{file.name}:{number}"
+        if isinstance(row, str) or (row and len(row) != len(header)):
+            what = row if isinstance(row, str) else f"{len(row)} cells in a table of {len(header)} columns"
+            yield Unreadable(name, file.name, what)
+        elif row:
+            checked = _decoded("".join(row).encode("utf8", "surrogateescape"), name, file.name)
+            cells = dict(zip(header, row, strict=True))
+            yield checked if isinstance(checked, Unreadable) else _table_document(cells, name, file.name, fields)
 
 
 _COLUMNS = 10
@@ -343,7 +370,7 @@ def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
         for row in _rows(batch):
             number += 1
             file.position = file.size * number // table.metadata.num_rows
-            yield _parquet_document(row, f"{file.name}:{number}", file.name, fields)
+            yield _table_document(row, f"{file.name}:{number}", file.name, fields)
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:
@@ -358,13 +385,13 @@ def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:
                 yield f"a text is not UTF-8: {error}"
 
 
-def _parquet_document(row: dict[str, Any] | str, name: str, file: str, fields: Fields) -> Item:
+def _table_document(row: dict[str, Any] | str, name: str, file: str, fields: Fields) -> Item:
     if isinstance(row, str):
         return Unreadable(name, file, row)
     text, own_id = row.pop(fields.text), row.pop(fields.id, None)
     if isinstance(own_id, bytes):
         own_id = own_id.decode("utf8", "backslashreplace")
-    name = name if own_id is None else str(own_id)
+    name = name if own_id in (None, "") else str(own_id)
     if not isinstance(text, str):
         return Unreadable(name, file, f"no text in the column {fields.text!r}: it is {text!r:.40}")
     return Document(name, file, text, meta=_meta_json(row))
@@ -376,6 +403,8 @@ READERS: dict[str, Reader] = {
         Reader("text", (".txt", ".text"), read_text),
         Reader("lines", (".lines",), read_lines),
         Reader("jsonl", (".jsonl", ".ndjson"), read_json_lines),
+        Reader("csv", (".csv",), partial(read_table, ",")),
+        Reader("tsv", (".tsv",), partial(read_table, "\t")),
         Reader("conllu", (".conllu",), read_conllu),
         Reader("parquet", (".parquet",), read_parquet, parquet_module),
     )

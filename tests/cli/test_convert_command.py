@@ -32,3 +32,14 @@ def test_a_treebank_is_never_overwritten(refused, write):
     first, second = write("a.mrg", "(TOP (NN a))\n"), write("b.mrg", "(TOP (NN b))\n")
     assert "b.mrg: the last argument is the file to write" in refused("convert", first, second)
     assert second.read_text() == "(TOP (NN b))\n"
+
+
+def test_a_clean_bracket_file(run, write, refused, tmp_path):
+    path = write(
+        "a.txt", "( (S (NP-SBJ-1 (NN rain))\n (VP (VBZ falls)\n (NP (-NONE- *-1)))) )\n(S (X\n(NP (-LRB- -LRB-)))\n"
+    )
+    output = tmp_path / "new" / "b.mrg"
+    assert run("convert", path, output, "--skip-bad").stdout == f"{output}: 2 trees, 3 words\n"
+    assert output.read_text() == "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (NP (-LRB- -LRB-)))\n"
+    assert "this one exists" in refused("convert", path, output, "--skip-bad")
+    assert "are for .spacy files" in refused("convert", path, tmp_path / "c.mrg", "--detokenize")

@@ -117,7 +117,7 @@ def test_a_parser_without_probabilities_has_no_surprisal(refused, write):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "text\nx\n", "a .txt"),
+        ("a.doc", "text\nx\n", "a .txt"),
         ("a.tsv", "item\n1\n", "a.tsv:1: the header has no column 'text'"),
         ("a.tsv", 'text\titem\n"x\ny"\t1\n', "a.tsv:2: 1 cells in a table of 2 columns; a cell in quotes must end on"),
         ("a.tsv", "text\titem\nx\t1\n \t2\n", "a.tsv:3: the column 'text' is empty"),
@@ -128,7 +128,11 @@ def test_a_parser_without_probabilities_has_no_surprisal(refused, write):
         ("a.txt", "item\ttext\n1\tx\n", "a.txt:1: this is the header of a table: save it in a file whose name"),
         ("a.tsv", "text\titem\ttext\n1\tx\t2\n", "a.tsv:1: two columns have the name 'text'"),
         ("a.tsv", '"text"\t"item"\n"1"\t"x"\t"2"\n', "a.tsv:2: 3 cells in a table of 2 columns; if R wrote the table"),
-        ("a.tsv", "text\titem\nx\t1\t\t2\n", "a.tsv:2: 4 cells in a table of 2 columns; no cell may have a tab in it"),
+        (
+            "a.tsv",
+            "text\titem\nx\t1\t\t2\n",
+            "a.tsv:2: 4 cells in a table of 2 columns; no cell may have the separator in it",
+        ),
     ],
 )
 def test_wrong_stimuli_are_told(refused, model, write, name, content, message):
@@ -153,6 +157,36 @@ def test_quotes_of_a_table_are_told_from_those_of_a_sentence(tmp_path, content, 
     path = tmp_path / "a.tsv"
     path.write_bytes(content.encode())
     assert [stimulus.text for stimulus in read_stimuli(path)[0] if stimulus.text] == [text]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "more", "texts"),
+    [
+        ("a.csv", 'item,text\n1,"Well, ""stay""."\n\n2,It rained.\n', {}, ['Well, "stay".', "", "It rained."]),
+        ("a.csv", 'text;n\n"It rained\nall day.";1\n', {"separator": ";"}, ["It rained all day."]),
+        ("a.txt", "n|stimulus\n1|It rained.\n", {"separator": "|", "column": "stimulus"}, ["It rained."]),
+        ("a.tsv", "w\ti\nThe old\t1\ntrain\t1\nIt\t2\n", {"column": "w", "by": ["i"]}, ["The old train", "It"]),
+    ],
+)
+def test_tables_of_stimuli(write, name, content, more, texts):
+    assert [stimulus.text for stimulus in read_stimuli(write(name, content), **more)[0]] == texts
+
+
+def test_own_regions_keep_their_rows(model, write, refused):
+    header, regions = "item,cond,word,region", ["The old,np", "train,np", "wasn't,verb", "late.,rest"]
+    content = "\n".join([header, *(f"1,{cond},{region}" for cond in "ab" for region in regions)])
+    path = write("a.csv", content)
+    options = ["--model", model, "--beam", 5, "--column", "word", "--sentence", "item"]
+    rows = table(run("measures", path, *options, "--sentence", "cond").stdout)
+    assert [(row["sent"], row["word"], row["text"], row["cond"], row["region"]) for row in rows[2:5]] == [
+        ("1", "3", "wasn't", "a", "verb"), ("1", "4", "late.", "a", "rest"), ("2", "1", "The old", "b", "np")
+    ]  # fmt: skip
+    words = table(run("measures", write("a.txt", "The old train wasn't late.\n"), "-m", model, "--beam", 5).stdout)
+    surprisals = [float(word["surprisal"]) for word in words]
+    assert float(rows[0]["surprisal"]) == pytest.approx(sum(surprisals[:2]), abs=1e-5)
+    assert [row["surprisal"] for row in rows[1:4]] == [word["surprisal"] for word in words[2:]]
+    assert "a.csv:6: the rows of region np are in two places" in refused("measures", path, *options[:-1], "region")
+    assert "pass one character" in refused("measures", path, "--sep", ";;")
 
 
 def test_a_line_of_text_ends_where_an_editor_ends_it(tmp_path):
@@ -198,11 +232,11 @@ def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("It rained.\nIt snowed.\n", encoding="utf8")
     words = []
 
-    def stop(nlp, parser, text, beam, **options):
+    def stop(nlp, parser, text, *more, **options):
         words.append(text)
         if len(words) > 1:
             raise KeyboardInterrupt
-        return displayed_words(nlp, parser, text, beam)
+        return displayed_words(nlp, parser, text, *more, **options)
 
     monkeypatch.setattr("spacy_incparse.cli.measures.displayed_words", stop)
     result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "b.tsv")

@@ -151,7 +151,7 @@ def test_files_of_folders_and_globs(tmp_path):
         (["", "b.txt"], r"b.txt is given twice"),
         (["more/**", "more"], r"c.conllu is given twice"),
         (["absent"], r"absent: no such file or folder"),
-        (["*.rtf"], r"no file to read; looked for .conllu .jsonl "),
+        (["*.rtf"], r"no file to read; looked for .conllu .csv .jsonl "),
     ]:
         with pytest.raises(IncparseError, match=message):
             names(*paths)
@@ -177,3 +177,21 @@ def test_other_fields_keep_all_their_digits(read):
     )
     assert (found.id, found.meta) == ('["a",1]', '{"a":null,"b":[null,"é"]}')
     assert other.id == "true"
+
+
+def test_tables(read):
+    data = 'id;body;n\n7;"Rain; ""much""\nof it.";1\n\n;Sun.;2\nx;too;many;cells\n8;"a"b;3\n9;Wind.;4\n'
+    fields = Fields("body", separator=";")
+    one, two, wide, wrong, last = read("a.csv", data.encode("utf-8-sig"), fields=fields)
+    assert (one.id, one.text, one.meta) == ("7", 'Rain; "much"\nof it.', '{"n":"1"}')
+    assert (two.id.rpartition(":")[2], two.text) == ("5", "Sun.")
+    assert wide.reason == "4 cells in a table of 3 columns"
+    assert (wrong.id.rpartition(":")[2], "quotes are doubled" in wrong.reason, last.text) == ("7", True, "Wind.")
+    (only,) = read("a.tsv", b"text\tid\nIt rained, again.\ta\n")
+    assert (only.id, only.text) == ("a", "It rained, again.")
+    long = "word " * 50_000
+    assert read("b.csv", f"text\n{long}\n".encode())[0].text == long
+    assert read("c.csv", b"text\n\xe9\n")[0].reason == "byte 0xe9 at 0 is not UTF-8"
+    for header in (b"body\n", b"text,a,a\n", b""):
+        with pytest.raises(IncparseError, match=r"d.csv:1: expected a header .*--text-field, .*--sep"):
+            read("d.csv", header)
