@@ -310,7 +310,7 @@ def _reported_errors() -> Iterator[None]:
         except (IncparseError, UnicodeError) as error:
             _fail(str(error))
         except MemoryError:
-            _fail("out of memory: use a smaller beam or shorter sentences")
+            _fail("out of memory: use fewer processes, a smaller beam, or shorter sentences")
         except KeyboardInterrupt as interrupt:
             warnings.simplefilter("ignore")  # spaCy's, about interrupted worker processes
             echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)

@@ -204,7 +204,8 @@ def _json_document(line: str, name: str, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, f"{fields.text!r} is not a text: {_exact_json(text):.60}")
     if is_null:
         return Unreadable(name, file, f"{fields.text!r} is null")
-    return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
+    has = f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}"
+    return Unreadable(name, file, f"{has}: name the right field with --text-field")
 
 
 def _strings(content: Any) -> Iterator[str]:

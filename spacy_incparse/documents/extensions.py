@@ -204,7 +204,7 @@ def register_extensions() -> None:
         elif getter not in owner.get_extension(name):
             warnings.warn(
                 f"{owner.__name__}._.{name} is already registered by another package: use "
-                f"spacy_incparse.documents.extensions.{getter.__name__}() to access the trees",
+                f"spacy_incparse.documents.extensions.{getter.__name__}({owner.__name__.lower()}) in its place",
                 stacklevel=2,
             )
 

@@ -455,7 +455,9 @@ class SkipLog:
 
     def __str__(self) -> str:
         count = f"{len(self)} malformed tree{'' if len(self) == 1 else 's'} skipped"
-        size = [f"passed over: {self.n_lines:,} lines with {self.n_words:,} words"] if self.entries else []
+        counts = ((self.n_lines, "line"), (self.n_words, "word"))
+        passed = " with ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counts)
+        size = [f"passed over: {passed}"] if self.entries else []
         return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries), *size])
 
 

@@ -257,7 +257,7 @@ def test_too_little_memory_for_a_beam_is_told(tmp_path):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr == "Error: out of memory: use a smaller beam or shorter sentences\n"
+    assert done.stderr == "Error: out of memory: use fewer processes, a smaller beam, or shorter sentences\n"
 
 
 def test_wrong_beams_are_told(model, tmp_path):

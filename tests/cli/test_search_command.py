@@ -229,7 +229,7 @@ def test_skip_bad(run, write):
     assert (result.exit_code, result.stdout) == (0, "4\n")
     assert "1 malformed tree skipped" in result.stderr
     result = run("search", "NN", write("worse.mrg", "  (S (NN a) b)\n"), "--skip-bad")
-    assert (result.exit_code, "passed over: 1 lines with 2 words\nError: " in result.stderr) == (1, True)
+    assert (result.exit_code, "passed over: 1 line with 2 words\nError: " in result.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("normalize", [[], ["--normalize"]])

@@ -90,7 +90,8 @@ def test_a_corpus_whose_documents_are_all_put_aside_is_an_error(run, texts, tmp_
     args = [texts, out, "--format", "jsonl", "--text-field", "body"]
     result = run(*args)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "the first, d0: no text in 'body'; the object has text, year. All of them (60) are in" in result.stderr
+    assert "the first, d0: no text in 'body'; the object has text, year: name the right field" in result.stderr
+    assert "--text-field. All of them (60) are in" in result.stderr
     assert str(out / "failed") in result.stderr
     assert not (out / "totals.json").exists()
     assert (run(*args).exit_code, run(*args).stderr) == (1, result.stderr)  # with all shards from the first run
