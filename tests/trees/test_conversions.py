@@ -43,7 +43,7 @@ def test_every_string_is_read_back(tree):
         ("owl", "1:1", "the word 'owl' outside a tree; expected '('"),
         (")", "1:1", "')' without a '(' before it; expected '(' and a tree"),
         ("(S (NP (NN owl)) ())", "1:18", "a node without a label under S; expected a label after '('"),
-        ("(S\n  (NP))", "2:6", "the node (NP) is empty; expected a word or nodes in it"),
+        ("(S\n  (NP))", "2:6", "the node (NP) is empty"),
         ("(NP the (NN owl))", "1:5", "has both the word 'the' and nodes in it; expected a POS node for it"),
         ("(S\n (NP (NN owl", "2:10", "the text ends after the word 'owl'; expected ')'"),
         ("(S (NP (NN owl)", "1:1", "2 closing brackets are missing in the tree that begins here; expected them before"),
