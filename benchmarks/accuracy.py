@@ -66,7 +66,8 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
         clusters=arguments.clusters,
     )
     if arguments.save and seed == arguments.seeds[0]:
-        save_pipeline(trained.recipe.pipeline(trained.tagger, trained.parser, {}), arguments.save)
+        splitter = trained.recipe.splitter(trees)
+        save_pipeline(trained.recipe.pipeline(trained.tagger, trained.parser, {}, splitter), arguments.save)
     every = common.read_part(arguments, arguments.bank, "dev")
     costs = {"seconds": trained.seconds, "peak": trained.peak_bytes, "passes": trained.n_passes}
     scores = {}

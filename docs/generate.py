@@ -53,6 +53,7 @@ from spacy_incparse.pipeline.registered import (
     free_memory,
 )
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
+from spacy_incparse.pipeline.splitter import create_sentence_splitter, make_incparse_senter
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
 from spacy_incparse.pipeline.tokenizer import create_penn_tokenizer, penn_tokenizer
 from spacy_incparse.pipeline.tree_pipe import TreeSettings
@@ -65,6 +66,7 @@ FOLDER = Path(__file__).parent
 FACTORIES = {
     "incparse": make_incparse,
     "incparse_tagger": make_incparse_tagger,
+    "incparse_senter": make_incparse_senter,
     "incparse_phrases": make_incparse_phrases,
     "incparse_reranker": make_incparse_reranker,
     "incparse_neural": make_incparse_neural,
@@ -79,6 +81,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
+    "spacy_incparse.SentenceSplitter.v1": ("architectures", create_sentence_splitter, create_sentence_splitter),
     "spacy_incparse.SpanScorer.v1": ("architectures", create_span_scorer, create_span_scorer),
     "spacy_incparse.SentencePieces.v1": ("architectures", create_sentence_pieces, create_sentence_pieces),
     "spacy_incparse.WithSortedSpans.v1": ("architectures", create_sorted_spans, create_sorted_spans),
@@ -128,6 +131,8 @@ def configuration() -> str:
         "## `incparse_tagger`",
         _component("incparse_tagger"),
         "`training` takes the settings of `[components.incparse.training.tagger]`.",
+        "## `incparse_senter`",
+        _component("incparse_senter"),
         "## `incparse_phrases`",
         _component("incparse_phrases"),
         "[search.md](search.md#phrases-in-docspans) shows what this component finds.",

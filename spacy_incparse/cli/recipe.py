@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +21,7 @@ from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import check_search, find_kind, kind_of, recipes
 from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
+from spacy_incparse.tokens import detokenize
 from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees
 from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, feature_names, head_rules, parser_config
 from spacy_incparse.treebanks.reader import read_text
@@ -38,7 +39,7 @@ _OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings
 # The component's settings that a trained pipeline takes over, and those that training sets itself.
 _OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
-_FINE_TUNED = ("sentencizer", "incparse_tagger", "incparse")  # the components of a pipeline that is fine-tuned
+_FINE_TUNED = ("sentencizer", "incparse_senter", "incparse_tagger", "incparse")  # of a pipeline that is fine-tuned
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Recipe:
     description: str
     base: TrainedModel | None = None
     n_process: int = 1
+    base_splitter: Any = None  # the network that finds sentences in the base
 
     @classmethod
     def of_options(cls, given: Mapping[str, Any], description: str) -> Recipe:
@@ -135,12 +137,12 @@ class Recipe:
             state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
         if notice := self.kind.notice(self.parser_config, trees):
             typer.echo(notice, err=True)
-        table = PassTable(trees, extra, dev)
+        table, splitter = PassTable(trees, extra, dev), self.splitter(trees)
 
         def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser) -> None:
             if report.is_best:
                 performance = (report.scores or {}) | {"passes": report.number}
-                save_pipeline(self.pipeline(tagger, parser, performance), best)
+                save_pipeline(self.pipeline(tagger, parser, performance, splitter), best)
             table.add(report)
 
         with table.interruptible(resume=resume) as on_kept:
@@ -168,14 +170,21 @@ class Recipe:
                 f" or start again with --force"
             )
 
-    def pipeline(self, tagger: Tagger | None, parser: Parser, scores: dict[str, Any]) -> Language:
-        """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
+    def splitter(self, trees: Iterable[Tree]) -> Any:
+        """Return a network that finds sentences: that of the base, or one that has learnt from those of trees."""
+        if self.base_splitter is not None:
+            return self.base_splitter
+        return add_splitter(blank_pipeline(self.lang), trees).model
+
+    def pipeline(self, tagger: Tagger | None, parser: Parser, scores: dict[str, Any], splitter: Any) -> Language:
+        """Return a pipeline of splitter, tagger and parser; the parser uses the tagger's tags.
 
         A parser that chooses among several tags contains the tagger, and writes the tags of its trees. A parser that
         finds its own tags also writes them.
         """
         nlp = blank_pipeline(self.lang)
-        nlp.add_pipe("sentencizer")
+        senter: Any = nlp.add_pipe("incparse_senter", name="senter")
+        senter.model = splitter
         config, request = {"tags": "own", "set_tags": True}, parser.tag_request
         if tagger is not None and request is not None and request.n_tags == 1:
             # The parser has the tagger too: it works without the component, and tags the words that this leaves
@@ -223,6 +232,7 @@ def read_recipe(
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
     """Return the settings of a trained pipeline. Raises IncparseError if it cannot be fine-tuned."""
     from spacy_incparse.pipeline.parser import IncParser
+    from spacy_incparse.pipeline.splitter import SentenceSplitter
     from spacy_incparse.training.preparation import TrainedModel
 
     nlp, component = open_pipeline(base)
@@ -245,7 +255,15 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
         heads=parser.heads,
         description=f"{description}, after {nlp.meta.get('name', base)}",
         base=TrainedModel(component.model.tagger, parser),
+        base_splitter=next((pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, SentenceSplitter)), None),
     )
+
+
+def add_splitter(nlp: Language, trees: Iterable[Tree]) -> Any:
+    """Put a splitter in front of a pipeline that has learnt from the sentences of trees, and return it."""
+    senter: Any = nlp.add_pipe("incparse_senter", name="senter", first=True)
+    senter.learn(nlp.tokenizer, (detokenize(tree.words, tree.tags)[0] for tree in trees))
+    return senter
 
 
 def save_pipeline(nlp: Language, path: Path) -> None:

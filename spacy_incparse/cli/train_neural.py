@@ -15,7 +15,7 @@ import typer
 
 import spacy_incparse
 from spacy_incparse.cli.options import open_pipeline
-from spacy_incparse.cli.recipe import blank_pipeline, save_pipeline
+from spacy_incparse.cli.recipe import add_splitter, blank_pipeline, save_pipeline
 from spacy_incparse.cli.train import BEST, NO_ENCODER, STATE, PassTable
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
@@ -267,15 +267,15 @@ def _base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language
     parser.decoder  # noqa: B018  # raises its error if there are no weights
     if parser.scorer is None:  # each pass would have a score of 0
         parser.scorer = const_score
-    bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == "sentencizer"]
+    bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in ("sentencizer", "incparse_senter")]
     _leave_out_others(nlp, parser, bounds, base)
     if not bounds:
-        typer.echo("A sentencizer sets the sentence boundaries in the new pipeline", err=True)
-        nlp.add_pipe("sentencizer", first=True)
+        typer.echo("Sentence boundaries in the new pipeline are learnt from the trees", err=True)
+        add_splitter(nlp, trees)
     parser.add_labels_of(trees)
     own, paths = nlp.config, config["paths"]
     own.update({section: config[section] for section in ("training", "corpora")})
-    own["training"]["annotating_components"] = bounds or ["sentencizer"]
+    own["training"]["annotating_components"] = bounds or ["senter"]
     own["paths"] = paths | own["paths"] | {name: paths[name] for name in ("train", "dev")}
     own["system"].update(config["system"])
     nlp.config = own
@@ -284,7 +284,7 @@ def _base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language
 
 def _leave_out_others(nlp: Language, parser: Any, bounds: Sequence[str], base: str) -> None:
     """Remove the components that the parser does not need, and say so; it needs those for sentence boundaries."""
-    needed = [  # the parser, the layer that it listens to, and the sentencizer
+    needed = [  # the parser, the layer that it listens to, and the splitter
         name
         for name, component in nlp.pipeline
         if component is parser or name in bounds or parser.name in getattr(component, "listening_components", ())

@@ -347,7 +347,7 @@ Pieces = Any
 def create_sentence_pieces(pieces: Model) -> Model:
     """Return an encoder of pieces by sentence, for `@architectures = "spacy_incparse.SentencePieces.v1"`.
 
-    A component before the transformer has to set the sentence boundaries, such as the sentencizer, also in training
+    A component before the transformer has to set the sentence boundaries, such as the splitter, also in training
     (`annotating_components`); a Doc without boundaries is encoded as one sentence. Needs `WithSortedSpans.v1`.
 
     pieces: the encoder, such as `spacy-curated-transformers.BertWordpieceEncoder.v1`.

@@ -52,7 +52,7 @@ def reranked(small_model, paths, tmp_path_factory):
 
 def test_the_pipeline_has_both(reranked):
     nlp = spacy.load(reranked[0])
-    assert nlp.pipe_names == ["sentencizer", "incparse_tagger", "incparse", "incparse_reranker"]
+    assert nlp.pipe_names == ["senter", "incparse_tagger", "incparse", "incparse_reranker"]
     config = nlp.get_pipe("incparse_reranker").model.reranker.config
     assert config.families == ("rules", "heavy")
     assert config.n == 6

@@ -132,11 +132,11 @@ def test_what_the_parser_does_not_need_is_left_out(model, new, tmp_path):
     assert result.exit_code == 0, result.output
     assert result.stderr.splitlines()[:2] == [
         f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}",
-        "A sentencizer sets the sentence boundaries in the new pipeline",
+        "Sentence boundaries in the new pipeline are learnt from the trees",
     ]
     (row,) = (line.split() for line in result.stdout.splitlines() if line.split()[:1] == ["1"])
     assert float(row[4]) > 50
-    assert spacy.load(tmp_path / "out" / "model-best").component_names == ["sentencizer", "incparse_neural"]
+    assert spacy.load(tmp_path / "out" / "model-best").component_names == ["senter", "incparse_neural"]
 
 
 @pytest.mark.parametrize("neural_is_disabled", [True, False])
@@ -187,5 +187,5 @@ def test_a_pipeline_on_an_encoder_is_fine_tuned_without_the_encoders_folder(new,
     result = train(TRAIN, DEV, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     tuned = spacy.load(tmp_path / "out" / "model-best")
-    assert tuned.pipe_names == ["sentencizer", "transformer", "incparse_neural"]
+    assert tuned.pipe_names == ["senter", "transformer", "incparse_neural"]
     assert "HEADING" in tuned.get_pipe("incparse_neural").labels

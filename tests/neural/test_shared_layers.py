@@ -102,7 +102,7 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
     """Trees are learned anew beside the others, on their layer, which only annotates; the old trees stay too."""
     source = {"source": str(folder / "out" / "model-best")}
     config = load_config(CONFIGS / "neural.cfg")
-    config["nlp"]["pipeline"] = ["sentencizer", "tok2vec", "tagger", "old_trees", "incparse_neural"]
+    config["nlp"]["pipeline"] = ["senter", "tok2vec", "tagger", "old_trees", "incparse_neural"]
     config["components"]["tok2vec"] = config["components"]["tagger"] = source
     config["components"]["old_trees"] = source | {
         "component": "incparse_neural",
@@ -157,7 +157,7 @@ def test_fine_tuning_leaves_out_what_shares_the_layer(nlp, tmp_path):
     result = CliRunner().invoke(app, ["train", *map(str, [*paths, *options])])
     assert result.exit_code == 0, result.output
     tuned = spacy.load(tmp_path / "out" / "model-best")
-    assert set(tuned.component_names) == {"sentencizer", "tok2vec", "incparse_neural"}
+    assert set(tuned.component_names) == {"senter", "tok2vec", "incparse_neural"}
     assert all(token.tag_ for token in tuned(TEXT))
     before, after = (parser.get_pipe("tok2vec").model.to_bytes() for parser in (nlp, tuned))
     assert before != after

@@ -29,7 +29,7 @@ def folder(encoder_folder, tmp_path_factory):
     config = neural_config(encoder=str(encoder_folder))
     config["components"]["incparse_neural"]["learn_rate_scale"] = 1.0  # the encoder is not pre-trained
     config["components"]["incparse_neural"]["model"]["tok2vec"] = LISTENER
-    config["nlp"]["pipeline"] = ["sentencizer", "transformer", "tagger", "incparse_neural"]
+    config["nlp"]["pipeline"] = ["senter", "transformer", "tagger", "incparse_neural"]
     tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
     config["components"]["tagger"] = {"factory": "tagger", "model": tagger}
     config["paths"] |= {"train": str(folder / "train.spacy"), "dev": str(folder / "dev.spacy")}
@@ -74,4 +74,4 @@ def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
     with pytest.raises(IncparseError, match=r"incparse_neural: .* set frozen = true in its own settings"):
         nlp.update(found, exclude=["transformer", "tagger"], annotates=["transformer"], sgd=Adam(0.001))
     nlp.get_pipe("transformer").frozen = True
-    nlp.update(found, exclude=["tagger"], annotates=["sentencizer"], sgd=Adam(0.001))
+    nlp.update(found, exclude=["tagger"], annotates=["senter"], sgd=Adam(0.001))

@@ -46,7 +46,7 @@ def test_the_config_of_the_reranker_is_filled_and_names_every_setting(trained, t
     trained.to_disk(tmp_path)
     config = load_config(CONFIGS / "rerank.cfg", overrides={"paths.parser": str(tmp_path)})
     nlp = load_model_from_config(config, auto_fill=False)
-    assert nlp.pipe_names == ["sentencizer", "incparse", "incparse_reranker"]
+    assert nlp.pipe_names == ["senter", "incparse", "incparse_reranker"]
     component = config.interpolate()["components"]["incparse_reranker"]
     assert component["training"] == RERANK_DEFAULTS
     assert {key for key, weight in config["training"]["score_weights"].items() if weight} == {"const_f"}
@@ -74,7 +74,7 @@ def test_spacy_train(name, tmp_path):
     spacy_train(CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(name))
     for part in ("model-best", "model-last"):
         nlp = spacy.load(tmp_path / part)
-        assert nlp.pipe_names == ["sentencizer", "incparse"]
+        assert nlp.pipe_names == ["senter", "incparse"]
         doc = nlp("The rain stopped.")
         assert doc._.trees[0].words == ("The", "rain", "stopped", ".")
         assert all(token.tag_ for token in doc) == nlp.get_pipe("incparse").set_tags
@@ -92,7 +92,7 @@ def test_small_batches_work_too(tmp_path):
 def test_training_beside_another_component(tmp_path):
     """A thinc tagger in the same pipeline: its optimizer has averages, and asks for every component's parameters."""
     config = read("paper")
-    config["nlp"]["pipeline"] = ["sentencizer", "tagger", "incparse"]
+    config["nlp"]["pipeline"] = ["senter", "tagger", "incparse"]
     config["components"]["tagger"] = {"factory": "tagger"}
     config["training"]["optimizer"]["use_averages"] = True
     config["training"]["score_weights"]["tag_acc"] = 0.0
