@@ -229,9 +229,8 @@ def blank_english() -> Language:
 
 
 def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: Recipe, notes: str) -> None:
-    """Save a pipeline with sentencizer and parser; the parser's own tagger sets the tags."""
+    """Save a pipeline with the parser alone; its own tagger sets the tags. `train_splitter.py` adds the splitter."""
     nlp = blank_english()
-    nlp.add_pipe("sentencizer")
     component = nlp.add_pipe("incparse", config={"set_tags": True, "training": recipe.training})
     component.model.set_weights(tagger, parser)
     nlp.meta.update(META | {"name": f"{META['name']}{folder.name.removeprefix('en')}", "notes": notes})

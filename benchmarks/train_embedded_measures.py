@@ -64,9 +64,8 @@ def accuracy(parser: GenerativeParser, trees: list[Tree]) -> float:
 
 
 def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
-    """Save a pipeline with sentencizer and parser, which computes the measures of all words."""
+    """Save a pipeline with the parser, which computes the measures of all words."""
     nlp = blank_english()
-    nlp.add_pipe("sentencizer")
     component = nlp.add_pipe(
         "incparse", config={"set_tags": True, "measures": True, "training": {"kind": "generative"}}
     )

@@ -8,7 +8,7 @@ suggester. Phrases are few and have the right boundaries, while spaCy's default 
 to three words.
 
 In a config for `spacy train` the suggester is `{"@misc": "phrase_suggester.v1", "labels": ["NP", "PP"]}`, with
-`--code examples/span_categoriser.py` and `annotating_components = ["sentencizer", "incparse_tagger", "incparse"]` under
+`--code examples/span_categoriser.py` and `annotating_components = ["senter", "incparse_tagger", "incparse"]` under
 `[training]`. Without your own code, `spans_key = "phrases"` of the component `incparse` and spaCy's
 `spacy.preset_spans_suggester.v1` suggest phrases with all labels.
 """

@@ -123,7 +123,7 @@ def test_docs_of_whitespace_have_no_trees_to_lose(tmp_path):
 
 def test_docs_without_sentence_boundaries_are_one_sentence(tmp_path):
     path = tmp_path / "whole.spacy"
-    nlp = spacy_incparse.load("en", exclude=["sentencizer"])
+    nlp = spacy_incparse.load("en", exclude=["senter"])
     with pytest.warns(UserWarning, match="without sentence boundaries"):
         DocBin(docs=[nlp("The owl slept.")], store_user_data=True).to_disk(path)
     for max_length, n in ((0, 1), (4, 1), (3, 0)):
