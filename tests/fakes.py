@@ -7,6 +7,7 @@ from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from tests.small_pipeline import pipeline
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ def fake_model():
     model = ParserModel()
     model.set_weights(FakeTagger(), FakeParser())
     return model
+
+
+def fake_pipeline(**config):
+    nlp = pipeline(**config)
+    nlp.get_pipe("incparse").model = fake_model()
+    return nlp
 
 
 def right_branching(words, tags):

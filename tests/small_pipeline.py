@@ -9,12 +9,17 @@ ASSETS = Path(__file__).parents[1] / "assets"
 SMALL = {"features": "paper", "n_folds": 3, "tagger": {"n_epochs": 3}, "table_bits": 16, "train_beam_size": 8}
 
 
-def untrained(**config) -> Language:
-    """Return a pipeline whose component learns fast and little."""
+def pipeline(name: str = "incparse", **config) -> Language:
+    """Return a pipeline of the sentencizer and a component."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"training": SMALL, "search": {"beam_size": 8, "gamma": None}, **config})
+    nlp.add_pipe(name, config=config)
     return nlp
+
+
+def untrained(**config) -> Language:
+    """Return a pipeline whose component learns fast and little."""
+    return pipeline(**{"training": SMALL, "search": {"beam_size": 8, "gamma": None}, **config})
 
 
 def train(nlp: Language, n_passes: int, limit: int = 0) -> list[dict[str, float]]:

@@ -94,15 +94,6 @@ def test_relaxed_forests_have_all_derivations_once(trees, options, data):
     assert sorted(found) == sorted(Enumeration(grammar, words, is_relaxed=True).all())
 
 
-def test_required_brackets_of_a_sentence_without_a_tree(sample_grammar):
-    tags = ["IN", "IN", "DT", "NN", "VBD"]
-    chart = ChartBuilder(sample_grammar).build(tags, [Constraint(1, 3, "VP"), Constraint(2, 4), Constraint(0, 1, "Q")])
-    assert chart.source == "relaxed"
-    assert chart.unmet == (Constraint(2, 4), Constraint(0, 1, "Q"))
-    _, edges = viterbi(chart.forest, np.zeros(chart.forest.n_edges))
-    assert ("VP", 1, 3) in derived_tree(chart.forest, edges, sample_grammar, tags, tags).spans()
-
-
 def test_several_tags_and_none(sample_grammar):
     builder = ChartBuilder(sample_grammar)
     one = builder.build(["DT", "NN", "VBD", "NN"])

@@ -94,13 +94,8 @@ def test_sizes_are_checked(sample_grammar, sample_forest):
         bound.feature_vector(np.zeros(3))
 
 
-def test_fields_name_a_word_or_a_span():
-    assert parse_field("W[i-1]") == EdgeField("W", "i", -1, "i")
-    assert parse_field("T[k]") == EdgeField("T", "k", 0, "k")
-    assert parse_field("LEFT").borders == "ik"
-
-
 def test_a_template_has_one_outcome_after_the_other():
+    assert (parse_field("W[i-1]"), parse_field("LEFT").borders) == (EdgeField("W", "i", -1, "i"), "ik")
     templates = resolve({"span": ["W[i] T[j-1] -> rule state"], "rule": ["-> rule"]})
     assert [t.key for t in templates] == ["rule -> rule", "span W[i] T[j-1] -> rule", "span W[i] T[j-1] -> state"]
     assert [t.borders for t in templates] == ["", "ij", "ij"]
@@ -148,15 +143,8 @@ def test_outcomes_give_columns_to_the_rules_of_a_kind(sample_trees):
         for other, rule2 in enumerate(grammar.rules[: grammar.first_lexical]):
             assert (bases[one] == bases[other]) == (base_category(rule.parent) == base_category(rule2.parent))
     assert (columns(grammar, "bare", "state")[:n_rules] == -1).all()
+    states = ("NP^S|<DT>", "S+VP^TOP", "=NP+NN^S", "VP^S[VBZ]")
+    assert [*map(base_category, states)] == ["NP", "S+VP", "=NP+NN", "VP"]
     verbs = columns(grammar, "span", "left_verb")
     meant = {str(rule) for rule, column in zip(grammar.rules, verbs, strict=False) if column >= 0}
     assert meant == {"VP^S -> =VBD NP^VP", "VP^S -> =VBD PP^VP"}
-
-
-def test_the_base_of_a_state_is_its_category():
-    assert [base_category(s) for s in ("NP^S|<DT>", "S+VP^TOP", "=NP+NN^S", "VP^S[VBZ]")] == [
-        "NP",
-        "S+VP",
-        "=NP+NN",
-        "VP",
-    ]

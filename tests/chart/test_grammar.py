@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, count_rules, grammar_from_dict, grammar_to_dict
+from spacy_incparse.chart.grammar import Grammar, count_rules, grammar_from_dict, grammar_to_dict
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.papers.finkel_2008.system import relaxed
 from spacy_incparse.transforms.binarize import Markovization, markovize
@@ -50,23 +50,6 @@ def test_rules_are_numbered_by_kind(trees, options):
     assert len(grammar.rules) == grammar.n_rules == len(grammar.counts) == len(grammar.rule_ids)
     firsts = [grammar.first_unary, grammar.first_lexical, grammar.first_root]
     assert firsts == [sum(kind < limit for kind in kinds) for limit in (2, 3, 4)]
-
-
-def test_what_rules_make():
-    grammar = grammar_of([Tree.from_string("(TOP (S (VP (SBAR (NP (NN owl) (NN owl) (NN owl))))))")])
-    made = {
-        str(rule): [grammar.labels[label] for label in grammar.rule_labels[k]] for k, rule in enumerate(grammar.rules)
-    }
-    assert made == {
-        "NP -> =NN NP|<>": ["NP"],
-        "NP|<> -> =NN =NN": [],
-        "S -> NP (over VP SBAR)": ["S", "VP", "SBAR"],
-        "=NN -> a word": [],
-        "TOP -> S": ["TOP"],
-    }
-    phrase = grammar.states.index("S")
-    special = [[grammar.labels[label] for label in grammar.labels_made(k)] for k in (GLUE, GLUE_ROOT, WRAP - phrase)]
-    assert special == [[], ["TOP"], ["S"]]
 
 
 def test_a_phrase_and_a_tag_with_the_same_label():

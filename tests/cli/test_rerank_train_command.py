@@ -11,7 +11,6 @@ from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.treebanks.reader import read_trees
-from tests.parsing.small_combination import MEMBERS
 from tests.small_pipeline import ASSETS, SMALL
 
 N_TREES = 100
@@ -189,7 +188,7 @@ RECIPES = {
     "generative": ("generative", {"max_epochs": 1}),
     "accurate": ("perceptron", BRIEF | BEAM | {"train_generative_weight": 5.0}),
     "chart": ("chart", BRIEF | {"table_bits": 14, "clusters": None}),
-    "best": ("combined", BRIEF | {"clusters": None, "members": {n: MEMBERS[n] for n in ("one", "chart")}}),
+    "best": ("combined", BRIEF | {"clusters": None, "members": {"paper": BEAM, "chart": {"table_bits": 14}}}),
 }
 FEW = ["--folds", 2, "--n", 5, "--n-process", 1, "--families", "rules", "--with", "", "--choose", "score"]
 TEXTS = ["The rain stopped before noon.", "She grows beans (and peas)."]

@@ -9,6 +9,7 @@ from spacy_incparse.documents.extensions import use_tree_chunks
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
+from tests.small_pipeline import pipeline
 
 TEXT = "The old owl saw three mice in the farmer's barn. She ate them."
 CHUNKS = ["The old owl", "three mice", "the farmer's barn", "She", "them"]
@@ -18,16 +19,9 @@ def texts(doc):
     return [chunk.text for chunk in doc.noun_chunks]
 
 
-def pipeline(**config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"model": "en", "noun_chunks": True, **config})
-    return nlp
-
-
 @pytest.fixture(scope="module")
 def nlp():
-    return pipeline()
+    return pipeline(model="en", noun_chunks=True)
 
 
 def chunks_of(brackets):

@@ -138,15 +138,16 @@ def test_trees_by_hand(given):
     assert "T" in texts(picture)
 
 
-def test_what_cannot_be_drawn(doc):
+def test_what_cannot_be_drawn(doc, nlp):
     for wrong in ({"tree": str(TREE)}, 5, [5]):
         with pytest.raises(IncparseError, match="only a Doc, a Span or a Tree can be drawn, or dicts with manual=True"):
             spacy_incparse.render(wrong)
     with pytest.raises(ConfigError, match="unknown setting 'dir' of a dict to draw: choose from lang, direction"):
         spacy_incparse.render({"tree": str(TREE), "settings": {"dir": "rtl"}}, manual=True)
-    with pytest.warns(UserWarning, match="'Not parsed.' has no tree") as warned:
-        spacy_incparse.render(spacy.blank("en")("Not parsed."))
-    assert warned[0].filename == __file__
+    for options in ({}, {"nbest": 2}):
+        with pytest.warns(UserWarning, match="'Not parsed.' has no tree: parse it first") as warned:
+            spacy_incparse.render(nlp.make_doc("Not parsed."), options=options)
+        assert warned[0].filename == __file__
 
 
 @pytest.mark.parametrize(
@@ -216,14 +217,6 @@ def test_colours_of_the_registry(doc):
 def test_a_place_that_cannot_be_served(doc, port, host, message):
     with pytest.raises(IncparseError, match=message):
         spacy_incparse.serve(doc, port=port, host=host, auto_select_port=True)
-
-
-@pytest.mark.parametrize("options", [{}, {"nbest": 2}])
-def test_a_doc_that_is_not_parsed_is_warned_of_where_it_is_drawn(options):
-    nlp = spacy_incparse.load("en")
-    with pytest.warns(UserWarning, match="'hi you' has no tree: parse it first") as caught:
-        spacy_incparse.render(nlp.make_doc("hi you"), options=options)
-    assert caught[0].filename == __file__
 
 
 def test_a_doc_without_words_is_nothing_to_warn_of(doc, recwarn):

@@ -8,7 +8,7 @@ from spacy.tokens import Span
 import spacy_incparse
 from spacy_incparse.documents.sentences import constrained, split_sentences
 from spacy_incparse.errors import ConfigError
-from tests.small_pipeline import untrained
+from tests.small_pipeline import pipeline, untrained
 
 TEXT = "They watched the ship with binoculars. It rained."
 KEYS = {"required_key": "must", "forbidden_key": "not"}
@@ -18,10 +18,7 @@ LOW = "(VP (VBD watched) (NP (NP (DT the) (NN ship)) (PP (IN with) (NP (NNS bino
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"model": "en", **KEYS})
-    return nlp
+    return pipeline(model="en", **KEYS)
 
 
 def doc_with(nlp, text=TEXT, **groups):

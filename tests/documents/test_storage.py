@@ -4,7 +4,6 @@ import pickle
 import weakref
 
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
@@ -13,22 +12,15 @@ import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.storage import mirror_trees, user_data
-from tests.fakes import fake_model
+from tests.fakes import fake_model, fake_pipeline
 from tests.strategies import normalised_trees
 
 TEXT = "The owl slept. Old mice ran! Who called?"
 
 
-def pipeline(**config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config=config).model = fake_model()
-    return nlp
-
-
 @pytest.fixture(scope="module")
 def nlp():
-    return pipeline(spans_key="phrases")
+    return fake_pipeline(spans_key="phrases")
 
 
 @pytest.fixture
@@ -43,7 +35,7 @@ def through_docbin(doc, **options):
 
 @pytest.fixture(scope="module")
 def plain():
-    return pipeline()
+    return fake_pipeline()
 
 
 @pytest.fixture
@@ -109,7 +101,7 @@ def test_what_is_left_of_trees(doc, bare, way):
     assert other[4:8]._.tree.spans() == doc._.trees[1].spans()
     if left == "spans":
         assert [tree.tags for tree in other._.trees] == [("X",) * len(tree.words) for tree in doc._.trees]
-        tagged = pipeline(spans_key="phrases", set_tags=True)(TEXT)
+        tagged = fake_pipeline(spans_key="phrases", set_tags=True)(TEXT)
         assert through(tagged)._.trees == tagged._.trees
     else:
         assert other._.trees == doc._.trees
@@ -275,7 +267,7 @@ def test_reading_the_trees_of_a_loaded_doc_changes_nothing(doc):
 
 
 def test_parsing_again_removes_the_old_mirror(nlp, doc):
-    again = pipeline()
+    again = fake_pipeline()
     doc[4].is_sent_start = False
     doc = again.get_pipe("incparse")(doc)
     assert "phrases" not in doc.spans
@@ -287,7 +279,7 @@ def test_parsing_again_removes_the_old_mirror(nlp, doc):
 
 
 def test_two_mirrors():
-    nlp = pipeline(spans_key="first")
+    nlp = fake_pipeline(spans_key="first")
     nlp.add_pipe("incparse", name="second", config={"spans_key": "second"}).model = fake_model()
     doc = nlp(TEXT)
     assert list(doc.spans) == ["second"]
@@ -299,7 +291,7 @@ def test_what_was_picked_from_a_mirror_is_none(doc):
     assert through_docbin(doc)._.trees == ()
     assert Doc.from_docs([doc], exclude=["user_data"])._.trees == ()
     assert doc._.trees
-    assert list(pipeline().get_pipe("incparse")(doc).spans) == ["phrases"]  # it is somebody's own
+    assert list(fake_pipeline().get_pipe("incparse")(doc).spans) == ["phrases"]  # it is somebody's own
 
 
 def test_groups_of_others_are_no_mirrors(nlp):
@@ -316,7 +308,7 @@ def test_groups_of_others_are_no_mirrors(nlp):
 
 def test_a_tree_without_phrases_is_there_with_its_root(nlp):
     with pytest.warns(UserWarning, match="got a flat tree"):
-        doc = pipeline(spans_key="phrases")("They crash here.")
+        doc = fake_pipeline(spans_key="phrases")("They crash here.")
     assert [(span.label_, span.text) for span in doc.spans["phrases"]] == [("TOP", "They crash here.")]
     for way in (through_docbin, through_json, lambda doc: Doc.from_docs([doc], exclude=["user_data"])):
         assert [str(tree) for tree in way(doc)._.trees] == ["(TOP (X They) (X crash) (X here) (X .))"]

@@ -8,20 +8,15 @@ import spacy_incparse
 from spacy_incparse.documents.storage import user_data
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.measures import MEASURES
-from spacy_incparse.pipeline.registered import TreebankReader
-from tests.small_pipeline import ASSETS
+from tests.small_pipeline import pipeline, train
 
 TEXT = "The old train was late. We didn't see it."
 
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    search = {"measures_beam_size": 50}
-    nlp.add_pipe("incparse", config={"training": {"kind": "generative"}, "measures": True, "search": search})
-    reader = TreebankReader(ASSETS / "sample-train.mrg")
-    nlp.initialize(lambda: reader(nlp))
+    nlp = pipeline(training={"kind": "generative"}, measures=True, search={"measures_beam_size": 50})
+    train(nlp, 0)
     return nlp
 
 
@@ -79,9 +74,8 @@ def test_a_doc_without_them_says_so(nlp):
 
 
 def test_a_perceptron_has_none(trained):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"measures": True}).model.from_bytes(trained.get_pipe("incparse").model.to_bytes())
+    nlp = pipeline(measures=True)
+    nlp.get_pipe("incparse").model.from_bytes(trained.get_pipe("incparse").model.to_bytes())
     with pytest.raises(IncparseError, match="gives no probabilities"):
         nlp(TEXT)
 

@@ -60,20 +60,6 @@ def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, see
     assert set(parser.parse(tree.words, tree.tags, whole).tree.spans()) >= set(tree.spans())
 
 
-@settings(max_examples=30, deadline=None)
-@given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 5, 100)))
-def test_a_forbidden_bracket_of_the_best_tree_is_gone(data, treebank, seed, beam_size):
-    parser = random_parser(treebank, seed, **PAPER | {"beam_size": beam_size})
-    tree = data.draw(st.sampled_from(treebank))
-    best = parser.parse(tree.words, tree.tags).tree
-    label, start, end = data.draw(st.sampled_from(best.spans()))
-    without = Constraint(start, end, data.draw(st.sampled_from((label, None))), is_required=False)
-    parse = parser.parse(tree.words, tree.tags, [without])
-    assert satisfies(parse.tree.spans(), without) == (parse.unmet == ())
-    if label == "TOP" and without.label:
-        assert parse.unmet == (without,)
-
-
 @pytest.fixture(scope="module")
 def small():
     treebank = """
@@ -111,14 +97,6 @@ def test_what_cannot_be_met_is_left_out_and_named(small):
     nothing = small.parse(WORDS, TAGS, [(0, 8, "TOP", False), (0, 3, "TOP"), (3, 8, "NP/NP")])
     assert len(nothing.unmet) == 3
     assert nothing.tree == small.parse(WORDS, TAGS).tree
-
-
-def test_the_root_is_a_phrase_where_one_is_required(small):
-    best = small.parse(WORDS, TAGS)
-    for wanted in ([(0, 8)], [(0, 8, "TOP")], []):
-        assert small.parse(WORDS, TAGS, wanted) == best
-    below = small.parse(WORDS, TAGS, [(0, 8, None, False)]).tree
-    assert [label for label, start, end in below.spans() if (start, end) == (0, 8)] == ["TOP"]
 
 
 def test_constraints_do_not_stay(small):

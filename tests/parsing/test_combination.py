@@ -6,23 +6,49 @@ import spacy
 import srsly
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spacy.cli.train import train as spacy_train
-from spacy.util import load_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.catalogue import find_kind, kind_of
 from spacy_incparse.parsing.combined_kind import COMBINED, CombinedConfig, CombinedLearner, CombinedParser
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.parsing.parser import TagRequest, common_request, requested_tags
-from spacy_incparse.training.settings import TRAINING_DEFAULTS
-from tests.parsing.small_combination import ASSETS, HEADS, MEMBERS, SMALL, run, sample, small_config
+from spacy_incparse.training.loop import train_parser
+from spacy_incparse.treebanks.reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
 from tests.strategies import words as any_words
 
+ASSETS = Path(__file__).parents[2] / "assets"
 WORDS = ("The", "old", "cat", "saw", "a", "dog", "in", "the", "garden", ".")
+SMALL = {"recipe": "paper", "table_bits": 16, "train_beam_size": 8, "beam_size": 8, "max_epochs": 2}
+SEVERAL = SMALL | {"n_tags": 2, "max_epochs": 1, "n_models": 2}
+MEMBERS = {"several": SEVERAL, "one": SMALL, "generative": {}, "chart": {"table_bits": 14, "max_epochs": 1}}
+HEADS = HeadRules.from_name("en")
+
+
+def sample(n=100):
+    return read_treebank(ASSETS / "sample-train.mrg")[:n]
+
+
+def small_config(**settings):
+    return CombinedConfig(**({"members": MEMBERS, "list_size": 20} | settings))
+
+
+def run(trees, config, kind=COMBINED, max_epochs=2, dev=()):
+    """Train; return the parser of the best pass (without `dev`, the last), and its tagger."""
+    found = []
+
+    def keep(report, tagger, parser):
+        if report.is_best:
+            found[:] = [parser, tagger]
+
+    train_parser(
+        trees, dev, kind=kind, config=config, heads=HEADS, n_folds=2, tagger_settings={"n_epochs": 2},
+        max_epochs=max_epochs, seed=3, on_pass=keep,
+    )  # fmt: skip
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -283,38 +309,6 @@ def test_settings_of_members():
 def test_wrong_settings(settings, message):
     with pytest.raises(ConfigError, match=message):
         find_kind("combined").config(settings)
-
-
-def test_the_config_is_the_recipe_and_names_every_setting():
-    config = Path(__file__).parents[2] / "configs" / "best.cfg"
-    component = load_config(config).interpolate()["components"]["incparse"]
-    names = set(component["training"]) | set(component["search"])
-    assert names == set(CombinedConfig().to_dict()) | set(TRAINING_DEFAULTS)
-    assert set(component["search"]) == set(CombinedConfig.SEARCH)
-    found = read_recipe(str(config))
-    assert found.parser_config == CombinedConfig()
-    assert list(found.parser_config.members) == list(CombinedConfig().members)
-    recipe, passes = read_recipe("best"), [member.max_epochs for member in CombinedConfig().resolved]
-    assert (recipe.parser_config, recipe.max_epochs) == (CombinedConfig(), found.max_epochs)
-    assert recipe.max_epochs == max(passes)
-
-
-def test_spacy_trains_a_pipeline(tmp_path):
-    prefix = "components.incparse.training"
-    overrides = {
-        "paths.train": str(ASSETS / "sample-train.mrg"),
-        "paths.dev": str(ASSETS / "sample-dev.mrg"),
-        "corpora.train.limit": 60,
-        "corpora.dev.limit": 15,
-        "training.max_epochs": 1,
-        f"{prefix}.members": {"one": SMALL, "generative": {}},
-        f"{prefix}.n_folds": 2,
-        f"{prefix}.tagger": {"n_epochs": 2},
-    }
-    spacy_train(Path(__file__).parents[2] / "configs" / "best.cfg", tmp_path, overrides=overrides)
-    component = spacy.load(tmp_path / "model-best").get_pipe("incparse")
-    assert [member.kind for member in component.model.parser.members] == ["perceptron", "generative"]
-    assert all(member.temperature > 0 for member in (component.model.parser, *component.model.parser.members))
 
 
 def test_the_command_trains_a_pipeline(tmp_path):

@@ -21,6 +21,7 @@ from spacy_incparse.parsing.nbest import (
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import learner_of, teach
+from tests.small_pipeline import pipeline
 
 SCORES = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8).map(lambda scores: sorted(scores, reverse=True))
 
@@ -118,11 +119,6 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
         assert shares.index(max(shares)) == (0 if first.tree == most_probable.tree else 1)
         n_beaten += first.tree != most_probable.tree
     assert n_beaten
-    plain = NBestSearch(parser.with_search(choose="score"))
-    assert plain.parser.answers_with_best
-    for tree in sample_dev[:5]:
-        scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
-        assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("kind", ["perceptron", "generative"])
@@ -319,7 +315,9 @@ def test_a_generative_parser_chooses_among_its_own_trees(generative, sample_dev)
         assert generative.parse(tree.words, tree.tags) == max_expected_f(listed, 3.0)
         by_lists = generative.with_search(choose_from="lists").parse(tree.words, tree.tags)
         assert by_lists in NBestSearch(generative.with_search(choose="score")).analyses(tree.words, tree.tags)
-        assert generative.with_search(choose="score").parse(tree.words, tree.tags) == listed[0]
+        plain = generative.with_search(choose="score")
+        assert plain.answers_with_best
+        assert plain.parse(tree.words, tree.tags) == listed[0]
         recombined = generative.with_search(choose="recombined").parse(tree.words, tree.tags)
         assert recombined.tree in [one.tree for one in listed] or recombined.score <= listed[0].score
         assert generative.with_search(choose_trees=1).parse(tree.words, tree.tags) == listed[0]
@@ -327,9 +325,8 @@ def test_a_generative_parser_chooses_among_its_own_trees(generative, sample_dev)
 
 def test_the_component_chooses_and_is_saved(tmp_path):
     text = "The old man saw the boy with the dog in the park. It rained."
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config={"model": "en", "search": {"choose": "recombined", "choose_trees": 30}})
+    nlp = pipeline(model="en", search={"choose": "recombined", "choose_trees": 30})
+    component = nlp.get_pipe("incparse")
     doc = nlp(text)
     lists = [component.nbest_parses(sentence, 30) for sentence in component.sentences_of(doc)]
     assert [parses[0].tree for parses in lists] == list(doc._.trees)

@@ -6,22 +6,15 @@ import spacy
 from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError
-from tests.small_pipeline import train
+from tests.small_pipeline import pipeline, train
 
 SETTINGS = {"kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 3}, "table_bits": 16}
 TEXT = "The old owl saw the mice in the barn. She ate them with a spoon."
 
 
-def untrained():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"training": SETTINGS})
-    return nlp
-
-
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = untrained()
+    nlp = pipeline(training=SETTINGS)
     train(nlp, 1, limit=120)
     return nlp
 
@@ -42,13 +35,17 @@ def test_it_parses(nlp):
 def test_it_survives_everything_that_is_done_to_pipelines(nlp, tmp_path):
     expected = trees_of([nlp(TEXT)])
     nlp.to_disk(tmp_path)
-    for other in (spacy.load(tmp_path), untrained().from_bytes(nlp.to_bytes()), pickle.loads(pickle.dumps(nlp))):
+    for other in (
+        spacy.load(tmp_path),
+        pipeline(training=SETTINGS).from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ):
         assert trees_of([other(TEXT)]) == expected
     assert trees_of(nlp.pipe([TEXT] * 3, n_process=2)) == 3 * expected
 
 
 def test_the_same_seed_gives_the_same_model(nlp):
-    other = untrained()
+    other = pipeline(training=SETTINGS)
     train(other, 1, limit=120)
     assert other.get_pipe("incparse").model.to_bytes() == nlp.get_pipe("incparse").model.to_bytes()
 
@@ -81,4 +78,4 @@ def test_what_it_cannot_do_is_told(nlp):
     with pytest.raises(IncparseError, match="a chart parser only parses whole sentences, not word by word"):
         nlp.get_pipe("incparse").start()
     with pytest.raises(IncparseError, match="a chart parser cannot be fine-tuned"):
-        untrained().from_bytes(nlp.to_bytes()).get_pipe("incparse").update([])
+        pipeline(training=SETTINGS).from_bytes(nlp.to_bytes()).get_pipe("incparse").update([])

@@ -1,9 +1,7 @@
 import pytest
-import spacy
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.registered import TreebankReader
-from tests.small_pipeline import ASSETS
+from tests.small_pipeline import pipeline, train
 
 WORDS = "The old train was late .".split()
 
@@ -33,11 +31,9 @@ def test_given_tags_win_over_the_own_taggers(trained):
 
 
 def test_a_generative_model_answers_at_once():
-    nlp = spacy.blank("en")
-    component = nlp.add_pipe("incparse", config={"training": {"kind": "generative"}})
-    reader = TreebankReader(ASSETS / "sample-train.mrg")
-    nlp.initialize(lambda: reader(nlp))
-    session = pushed(component, WORDS[:2])
+    nlp = pipeline(training={"kind": "generative"})
+    train(nlp, 0, limit=60)
+    session = pushed(nlp.get_pipe("incparse"), WORDS[:2])
     assert (session.look_ahead, session.answered) == (0, 2)
     assert session.best().tree.words == ("The", "old")
     assert session.measures().surprisal > 0
@@ -45,4 +41,4 @@ def test_a_generative_model_answers_at_once():
 
 def test_without_weights_there_is_no_session():
     with pytest.raises(IncparseError, match="no weights"):
-        spacy.blank("en").add_pipe("incparse").start()
+        pipeline().get_pipe("incparse").start()

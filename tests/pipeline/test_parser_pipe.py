@@ -7,20 +7,12 @@ from spacy.training import Example
 
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
-from tests.fakes import fake_model
+from tests.fakes import fake_model, fake_pipeline
 from tests.small_pipeline import untrained
 
 
-def pipeline(**config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config=config)
-    component.model = fake_model()
-    return nlp
-
-
 def test_each_sentence_has_a_tree():
-    doc = pipeline()("The owl slept. Mice ran!")
+    doc = fake_pipeline()("The owl slept. Mice ran!")
     assert [str(tree) for tree in doc._.trees] == [
         "(TOP (S (CAP The) (VP (LOW owl) (VP (LOW slept) (VP (PUNCT .))))))",
         "(TOP (S (CAP Mice) (VP (LOW ran) (VP (PUNCT !)))))",
@@ -28,20 +20,20 @@ def test_each_sentence_has_a_tree():
 
 
 def test_whitespace_tokens_belong_to_no_leaf():
-    doc = pipeline()("  The  owl \n slept .\n\n Mice ran .  ")
+    doc = fake_pipeline()("  The  owl \n slept .\n\n Mice ran .  ")
     assert [tree.words for tree in doc._.trees] == [("The", "owl", "slept", "."), ("Mice", "ran", ".")]
     assert [sentence._.tree for sentence in doc.sents] == [*doc._.trees, None]  # the last is only whitespace
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t"])
 def test_empty_docs_have_no_trees(text):
-    nlp = pipeline()
+    nlp = fake_pipeline()
     assert nlp(text)._.trees == ()
     assert [doc._.trees for doc in nlp.pipe([text, text])] == [(), ()]
 
 
 def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     nlp.remove_pipe("sentencizer")
     with pytest.warns(UserWarning, match="without sentence boundaries is parsed as one sentence") as caught:
         docs = list(nlp.pipe(["The owl slept. Mice ran.", "An owl. A mouse."]))
@@ -49,13 +41,13 @@ def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
     assert len(caught) == 1
     assert [len(doc._.trees) for doc in docs] == [1, 1]
     assert docs[0][:]._.tree == docs[0]._.trees[0]
-    nlp = pipeline()
+    nlp = fake_pipeline()
     nlp.remove_pipe("sentencizer")
     assert len(nlp("Yes")._.trees) == 1  # a single token needs none
 
 
 def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     with pytest.warns(UserWarning, match="got a flat tree") as caught:
         docs = list(nlp.pipe(["The owl slept. They crash here.", "Mice ran. A crash again."]))
     assert len(caught) == 1
@@ -64,28 +56,28 @@ def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
 
 
 def test_many_docs_are_one_batch():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     parser = nlp.get_pipe("incparse").model.parser
     list(nlp.pipe(["The owl slept. Mice ran."] * 50))
     assert parser.n_batches == 1
 
 
 def test_tags_of_the_doc_are_written_on_request_only():
-    doc = pipeline()("The owl slept.")
+    doc = fake_pipeline()("The owl slept.")
     assert [token.tag_ for token in doc] == [""] * 4
-    doc = pipeline(set_tags=True)("The  owl slept.")
+    doc = fake_pipeline(set_tags=True)("The  owl slept.")
     assert [token.tag_ for token in doc] == ["CAP", "", "LOW", "LOW", "PUNCT"]
 
 
 def test_given_tags_are_taken_token_by_token():
-    nlp = pipeline(tags="doc")
+    nlp = fake_pipeline(tags="doc")
     doc = nlp(Doc(nlp.vocab, words=["the", "Owl", "slept"], tags=["CAP", "", "LOW"]))
     assert doc._.trees[0].tags == ("CAP", "CAP", "LOW")
-    assert pipeline(tags="own")(Doc(nlp.vocab, words=["the"], tags=["CAP"]))._.trees[0].tags == ("LOW",)
+    assert fake_pipeline(tags="own")(Doc(nlp.vocab, words=["the"], tags=["CAP"]))._.trees[0].tags == ("LOW",)
 
 
 def test_unknown_tags_are_named_once():
-    nlp = pipeline(tags="doc")
+    nlp = fake_pipeline(tags="doc")
     doc = Doc(nlp.vocab, words=["old", "owl", "!"], tags=["ADJ", "NOUN", "PUNCT"])
     with pytest.warns(UserWarning, match="does not know: ADJ, NOUN "):
         nlp(doc)
@@ -112,7 +104,7 @@ def test_wrong_settings_are_refused():
 
 
 def test_long_docs():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     doc = nlp("The owl slept. " * 4_000)
     assert len(doc._.trees) == 4_000
     assert doc[8_000:8_004]._.tree.words == ("The", "owl", "slept", ".")
@@ -128,13 +120,13 @@ def test_pickle_keeps_settings_but_no_training():
 
 
 def test_other_components_can_use_params():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     with nlp.use_params({("foreign", "key"): None}):
         assert len(nlp("The owl slept.")._.trees) == 1
 
 
 def test_no_labels_can_be_added():
-    component = pipeline().get_pipe("incparse")
+    component = fake_pipeline().get_pipe("incparse")
     assert component.add_label("NP") == 0
     assert not component.is_resizable
     assert component.labels == ("S", "VP")
@@ -142,7 +134,7 @@ def test_no_labels_can_be_added():
 
 
 def test_analysis_knows_what_is_assigned():
-    analysis = pipeline().analyze_pipes()
+    analysis = fake_pipeline().analyze_pipes()
     assigned = ["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"]
     assert analysis["summary"]["incparse"]["assigns"] == assigned
     assert analysis["problems"]["incparse"] == []
@@ -189,7 +181,7 @@ def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
 
 
 def test_rehearsal_says_once_that_it_does_nothing():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     examples = [Example(nlp.make_doc("The owl slept."), nlp.make_doc("The owl slept."))]
     with pytest.warns(UserWarning, match=r"rehearse\(\) does nothing here"):
         nlp.rehearse(examples)

@@ -14,7 +14,7 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.nbest import NBestSearch, probabilities
 from spacy_incparse.pipeline.model import pack, unpack
 from spacy_incparse.pipeline.registered import TreebankReader
-from tests.small_pipeline import ASSETS, train, untrained
+from tests.small_pipeline import ASSETS, pipeline, train, untrained
 from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
 
 TEXT = "The rain stopped before noon. Who left the gate open? She grows beans and peas behind the old garage."
@@ -204,9 +204,8 @@ def test_lists_of_one_and_flat_trees_are_left_alone(copy, monkeypatch):
 
 
 def test_without_a_parser_the_message_says_what_to_do(nlp):
-    other = spacy.blank("en")
-    other.add_pipe("sentencizer")
-    component = other.add_pipe("incparse_reranker")
+    other = pipeline("incparse_reranker")
+    component = reranker_of(other)
     component.model.from_bytes(reranker_of(nlp).model.to_bytes())
     with pytest.raises(IncparseError, match="has no parser whose trees it can rerank: there must be a component"):
         other("It rained.")
@@ -299,9 +298,7 @@ HYBRID = {"table_bits": 16, "train_beam_size": 8, "train_generative_weight": 5.0
 @pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("perceptron", HYBRID)])
 def test_parsers_of_another_kind(kind, settings, tmp_path):
     training = {"kind": kind, "n_folds": 2, "tagger": {"n_epochs": 2}} | settings
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"training": training})
+    nlp = pipeline(training=training)
     train(nlp, 0 if kind == "generative" else 1, limit=60)
     component = nlp.add_pipe("incparse_reranker", config={"training": SMALL_RERANKING})
     component.initialize(lambda: [], lists=lists_of(nlp, limit=20))

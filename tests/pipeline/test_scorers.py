@@ -8,7 +8,7 @@ from spacy.training import Example
 from spacy_incparse.documents.gold import KEYS, const_score, create_const_scorer, score_examples, trees_to_docs
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.treebanks.reader import normalize, parse_bracketed
-from tests.fakes import FakeTagger, fake_model, right_branching
+from tests.fakes import FakeTagger, fake_pipeline, right_branching
 
 NLP = spacy.blank("en")
 GOLD = """
@@ -69,9 +69,7 @@ def test_the_scorer_is_registered_and_can_be_pickled():
 
 
 def test_nlp_evaluate_calls_it():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse").model = fake_model()
+    nlp = fake_pipeline()
     trees = [normalize(tree) for tree in parse_bracketed(GOLD)]
     branching = [right_branching(tree.words, FakeTagger().tag(tree.words)) for tree in trees]
     gold = list(trees_to_docs(branching, nlp.vocab))

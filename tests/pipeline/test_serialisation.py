@@ -8,7 +8,7 @@ import spacy
 
 import spacy_incparse
 from spacy_incparse.errors import ConfigError, ModelError
-from tests.small_pipeline import untrained
+from tests.small_pipeline import pipeline, untrained
 
 TEXTS = ["The rain stopped before noon. Who left the gate open?", "", "  ", "She grows beans (and peas)."] * 3
 
@@ -40,9 +40,7 @@ def test_search_settings_can_be_changed_on_loading(trained, tmp_path):
 
 def test_a_saved_pipeline_needs_no_other(trained, tmp_path):
     trained.to_disk(tmp_path / "first")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"model": str(tmp_path / "first")})
+    nlp = pipeline(model=str(tmp_path / "first"))
     nlp.to_disk(tmp_path / "second")  # before the weights were ever used
     (tmp_path / "first").rename(tmp_path / "gone")
     assert parses(spacy.load(tmp_path / "second")) == parses(trained)

@@ -7,16 +7,13 @@ from spacy.training import Example
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.registered import TreebankReader
-from tests.small_pipeline import ASSETS
+from tests.small_pipeline import ASSETS, pipeline, train
 
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse_tagger", config={"training": {"n_epochs": 5}})
-    reader = TreebankReader(ASSETS / "sample-train.mrg")
-    nlp.initialize(lambda: reader(nlp))
+    nlp = pipeline("incparse_tagger", training={"n_epochs": 5})
+    train(nlp, 0)
     return nlp
 
 
@@ -59,9 +56,7 @@ def test_it_is_saved_and_loaded(nlp, tmp_path):
 
 def test_it_takes_the_tagger_of_a_parser(trained, tmp_path):
     trained.to_disk(tmp_path)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse_tagger", config={"model": str(tmp_path)})
+    nlp = pipeline("incparse_tagger", model=str(tmp_path))
     doc = nlp("The rain stopped.")
     assert tuple(tags(doc)) == trained("The rain stopped.")._.trees[0].tags
 
@@ -110,9 +105,8 @@ def test_a_sentence_that_fails_keeps_its_tags(nlp):
         def tag_batch(self, sentences):
             return [self.tag(words) for words in sentences]
 
-    other = spacy.blank("en")
-    other.add_pipe("sentencizer")
-    other.add_pipe("incparse_tagger").model.tagger = Failing()
+    other = pipeline("incparse_tagger")
+    other.get_pipe("incparse_tagger").model.tagger = Failing()
     with pytest.warns(UserWarning, match="was not tagged"):
         doc = other("Owls sleep. They crash.")
     assert tags(doc) == ["X", "X", "X", "", "", ""]
