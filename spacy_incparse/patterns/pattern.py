@@ -66,11 +66,13 @@ class Pattern:
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names, self._symbols = program.names, Symbols()  # of trees outside forests
-        self._lists = [  # what looks like a label, by description
-            [one.text for one in test.atoms if not one.is_regex and not one.ignores_case and looks_like_label(one.text)]
-            for test in program.tests
-        ]
-        self.doubtful = {text for texts in self._lists for text in texts if not is_common(text)}
+        plain = (
+            [one.text for one in test.atoms if not one.is_regex and not one.ignores_case] for test in program.tests
+        )
+        self._lists = list(plain)  # of literals, by description
+        self.doubtful = {
+            text for texts in self._lists for text in texts
+        }  # those to warn of, if they are unknown labels
         tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
 
@@ -93,8 +95,12 @@ class Pattern:
 
     def _forests(self, trees: Tree | Forest | Iterable[Tree]) -> Iterator[Forest]:
         """Yield trees as forests, which share their symbols as long as nothing fails, such as a test in time."""
-        given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else map(_checked, trees))
+        given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else trees)
         while group := list(islice(given, _TREES_AT_ONCE)):
+            for one in group:
+                if not isinstance(one, Tree | Forest):
+                    what = f"patterns are searched in trees, such as those of doc._.trees; {one!r} is not a tree"
+                    raise IncparseError(what)
             symbols, self._symbols = self._symbols, Symbols()
             forest = trees if isinstance(trees, Forest) else Forest(group, symbols=symbols)
             self._check_labels(forest.symbols)
@@ -110,13 +116,15 @@ class Pattern:
         found: set[str] = set()
         for texts in self._lists:
             lacking = [text for text in texts if text not in labels and text not in words]
-            found.update(text for text in lacking if len(lacking) == len(texts) or not is_common(text))
+            likely = filter(looks_like_label, lacking)
+            found.update(text for text in likely if len(lacking) == len(texts) or not is_common(text))
         return found
 
     def _check_labels(self, symbols: Symbols) -> None:
         """Warn, once, about each label of the pattern that no tree of the kind of those seen until now has."""
         if self.doubtful and symbols.words:
-            self.doubtful &= self.absent(symbols.label_numbers, symbols.word_numbers)
+            absent = self.absent(symbols.label_numbers, symbols.word_numbers)
+            self.doubtful = {label for label in self.doubtful & absent if not is_common(label)}
             for label in sorted(self.doubtful):
                 problem = label_problem(label, symbols.labels)
                 if problem is not None:
@@ -155,12 +163,6 @@ def compile(
         after that IncparseError is raised. None: no limit; the search may take long, but always ends.
     """
     return Pattern(pattern, raw_labels=raw_labels, heads=heads, timeout=timeout)
-
-
-def _checked(tree: Tree) -> Tree:
-    if not isinstance(tree, Tree):
-        raise IncparseError(f"patterns are searched in trees, such as those of doc._.trees; {tree!r} is not a tree")
-    return tree
 
 
 @lru_cache(maxsize=8)

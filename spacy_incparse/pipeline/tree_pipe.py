@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from itertools import dropwhile, islice
+from itertools import accumulate, dropwhile, groupby, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_type_hints
@@ -447,7 +447,9 @@ class TreePipe(SearchingPipe):
         """Return sentences of any Docs with their trees; one that fails has a flat tree, without harm to others."""
         self._check_tags(sentences, decoder.parser)
         parsed: list[ParsedSentence] = []
-        batches = deque(_batches(sentences))
+        numbered = zip(accumulate(len(one.words) for one in sentences), sentences, strict=True)
+        groups = groupby(numbered, lambda pair: pair[0] // BATCH_WORDS)
+        batches = deque([one for _, one in group] for _, group in groups)
         while batches:
             batch = batches.popleft()
             try:
@@ -492,19 +494,6 @@ class ParsedSentence:
     stored: str
     measures: str | None = None  # the string that stores the measures of the words
     unmet: Sequence[Constraint] = ()  # constraints that were dropped
-
-
-def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    batch: list[Sentence] = []
-    n_words = 0
-    for sentence in sentences:
-        batch.append(sentence)
-        n_words += len(sentence.words)
-        if n_words >= BATCH_WORDS:
-            yield batch
-            batch, n_words = [], 0
-    if batch:
-        yield batch
 
 
 def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> ParsedSentence:
