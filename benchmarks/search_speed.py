@@ -21,7 +21,7 @@ import common
 from results import Table, publish
 
 from spacy_incparse.patterns import Forest, Pattern, compile
-from spacy_incparse.treebanks.reader import read_forests, read_trees
+from spacy_incparse.treebanks.reader import forest_of, read_text, read_trees
 from spacy_incparse.trees.tree import Tree
 
 PATTERNS = (
@@ -150,8 +150,8 @@ def _line(name: str, rows: Sequence[Timed], ratios: list[str], n_trees: int) -> 
 def _print_reading(path: Path, trees: list[Tree], rounds: int) -> None:
     """Print the time for reading the whole file into each form, whatever the limit."""
     ways = {
-        "bracket file to Forest": lambda: list(read_forests([path])),
-        "bracket file to normalized Forest": lambda: list(read_forests([path], normalized=True)),
+        "bracket file to Forest": lambda: forest_of(read_text(path), path),
+        "bracket file to normalized Forest": lambda: forest_of(read_text(path), path, is_normalized=True),
         "bracket file to Tree objects": lambda: list(read_trees(path)),
         "Tree objects to Forest": partial(Forest, trees),
     }

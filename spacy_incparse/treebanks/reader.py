@@ -6,7 +6,7 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -246,38 +246,16 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
     yield from waiting
 
 
-def read_forests(
-    files: Iterable[Path],
-    *,
-    symbols: Symbols | None = None,
-    skip_bad: SkipLog | None = None,
-    normalized: bool = False,
-    tags: bool = True,
-) -> Iterator[tuple[Path, Forest]]:
-    """Yield each bracket file with its trees, the same as from `read_trees`: as published, or normalized.
-
-    All forests share their symbols. The other arguments and the errors are those of `read_trees`.
-    """
-    symbols = Symbols() if symbols is None else symbols
-    reader = BracketReader(symbols)
-    for path in files:
-        yield path, forest_of(read_text(path), path, reader, skip_bad=skip_bad, is_normalized=normalized, tags=tags)
-
-
 def forest_of(
-    text: str,
-    path: Path,
-    reader: BracketReader,
-    *,
-    skip_bad: SkipLog | None = None,
-    is_normalized: bool = False,
-    tags: bool = True,
-    positions: dict[int, int] | None = None,
-) -> Forest:
-    """Return the trees of a file's text, as `read_forests` does.
+    text: str, path: Path, reader: BracketReader | None = None, *, skip_bad: SkipLog | None = None,
+    is_normalized: bool = False, tags: bool = True, positions: dict[int, int] | None = None,
+) -> Forest:  # fmt: skip
+    """Return the trees of a bracket file's text, the same as from `read_trees`: as published, or normalized.
 
+    reader: one for several files, whose forests then share their symbols.
     positions: gets the position in the text of each tree, by its number from 0, which takes five times as long.
     """
+    reader = reader or BracketReader(Symbols())
     forest = scanned(text, path, reader.symbols, reader) if tags and positions is None else None
     if forest is None:  # the other parser has a message for each mistake and can skip malformed trees
         forest, places = Forest(symbols=reader.symbols), []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.patterns import Forest
 from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
-from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, forest_of, parse_bracketed, read_text, read_trees
 from spacy_incparse.trees.forest import Symbols
 from tests.reference.normalize import normalize
 from tests.strategies import deep_tree, normalised_trees, raw_trees
@@ -91,11 +91,11 @@ def test_files(tmp_path):
     (tmp_path / "a.mrg").write_text("( (S (NP-SBJ (-NONE- *)) (VP (VB go))) )\n( (NP (-NONE- 0)) )")
     (tmp_path / "b.mrg.gz").write_bytes(gzip.compress("(FRAG (NN été))".encode()))
     files = sorted(tmp_path.iterdir())
-    found = list(read_forests(files))
-    assert [path.name for path, _ in found] == ["a.mrg", "b.mrg.gz"]
-    assert [tree for _, forest in found for tree in forest] == list(read_trees(files))
-    assert found[0][1].symbols is found[1][1].symbols
-    normal = [str(tree) for _, forest in read_forests(files, normalized=True) for tree in forest]
+    reader = BracketReader(Symbols())
+    found = [forest_of(read_text(path), path, reader) for path in files]
+    assert [tree for forest in found for tree in forest] == list(read_trees(files))
+    assert found[0].symbols is found[1].symbols
+    normal = [str(tree) for path in files for tree in forest_of(read_text(path), path, is_normalized=True)]
     assert normal == ["(TOP (S (VP (VB go))))", "(TOP (FRAG (NN été)))"]
 
 
@@ -110,21 +110,18 @@ def test_files(tmp_path):
     ],
 )
 def test_mistakes_are_those_of_the_reader(tmp_path, text, what):
-    (tmp_path / "bad.mrg").write_text(text)
     with pytest.raises(TreebankError, match=what):
-        list(read_forests([tmp_path / "bad.mrg"]))
+        forest_of(text, tmp_path / "bad.mrg")
     log = SkipLog()
     if "brackets" not in what and "NEGRA" not in what:
-        assert [len(forest) for _, forest in read_forests([tmp_path / "bad.mrg"], skip_bad=log)] == [0]
+        assert len(forest_of(text, tmp_path / "bad.mrg", skip_bad=log)) == 0
         assert len(log) == 1
 
 
 def test_a_bracket_too_many_does_not_make_up_for_one_too_few(tmp_path):
-    (tmp_path / "bad.mrg").write_text("(TOP (S (NN a))\n(TOP (S (NN b)))\n(TOP (S (NN c))))\n")
     with pytest.raises(TreebankError, match=r"bad\.mrg:1:1: 1 closing bracket"):
-        list(read_forests([tmp_path / "bad.mrg"]))
-    (tmp_path / "good.mrg").write_text("(TOP\n(TOP (S (NN a)))\n)\n")  # odd, but closed
-    ((_, forest),) = read_forests([tmp_path / "good.mrg"])
+        forest_of("(TOP (S (NN a))\n(TOP (S (NN b)))\n(TOP (S (NN c))))\n", tmp_path / "bad.mrg")
+    forest = forest_of("(TOP\n(TOP (S (NN a)))\n)\n", tmp_path / "good.mrg")  # odd, but closed
     assert [str(tree) for tree in forest] == ["(TOP (TOP (S (NN a))))"]
 
 

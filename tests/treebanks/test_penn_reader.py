@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_treebank, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, forest_of, parse_bracketed, read_text, read_treebank, read_trees
 from spacy_incparse.trees.tree import Tree
 
 RAIN = "(S (NP (NN Rain)) (VP (VBZ falls)))"
@@ -63,7 +63,7 @@ def test_labels_and_traces_are_kept_as_published():
 def test_backslashes_before_brackets_are_those_of_nltk(text, words, tmp_path):
     (tmp_path / "a.mrg").write_text(f"{text}\n( {text})\n")
     assert [" ".join(tree.words) for tree in read_trees(tmp_path / "a.mrg")] == [words] * 2
-    ((_, forest),) = read_forests([tmp_path / "a.mrg"])
+    forest = forest_of(read_text(tmp_path / "a.mrg"), tmp_path / "a.mrg")
     assert [" ".join(tree.words) for tree in (forest[0], Tree.from_string(text), *parse_bracketed(text))] == [words] * 3
 
 
@@ -177,7 +177,7 @@ def test_an_unclosed_tree_with_an_unlabelled_wrapper_does_not_swallow_the_next(t
     assert "1 closing bracket is missing in the tree that begins here" in message(text)
     (tmp_path / "a.mrg").write_text(text, encoding="utf8")
     with pytest.raises(TreebankError, match="1 closing bracket is missing"):
-        list(read_forests([tmp_path / "a.mrg"]))
+        forest_of(read_text(tmp_path / "a.mrg"), tmp_path / "a.mrg")
 
 
 def test_lines_inside_of_trees_may_begin_with_a_bracket():

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from spacy_incparse.errors import TreebankError
-from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_treebank, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, forest_of, parse_bracketed, read_text, read_treebank, read_trees
 from spacy_incparse.trees.tree import Tree
 
 GOOD = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))"
@@ -31,7 +31,7 @@ def write(tmp_path):
 def test_words_without_pos_nodes_are_refused_everywhere(write, tree, column, what):
     path = write(f"{GOOD}\n{tree}\n")
     message = rf"{re.escape(str(path))}:2:{column}: {what}.*{ADVICE}"
-    for read in (lambda: list(read_trees(path)), lambda: read_treebank(path), lambda: list(read_forests([path]))):
+    for read in (lambda: list(read_trees(path)), lambda: read_treebank(path), lambda: forest_of(read_text(path), path)):
         with pytest.raises(TreebankError, match=message):
             read()
     with pytest.raises(TreebankError, match=rf":1:{column}: {what}.*{ADVICE}"):
@@ -57,7 +57,7 @@ def test_they_are_read_on_request(write, text, expected):
     assert str(Tree.from_string(text, tags=False)) == expected
     assert [str(tree) for tree in parse_bracketed(text, tags=False)] == [expected]
     assert [str(tree) for tree in read_trees(path, tags=False)] == [expected, expected]
-    ((_, forest),) = read_forests([path], tags=False)
+    forest = forest_of(read_text(path), path, tags=False)
     assert [str(tree) for tree in forest] == [expected, expected]
 
 
