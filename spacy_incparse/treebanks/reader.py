@@ -30,7 +30,6 @@ from spacy_incparse.trees.brackets import (
     count_words,
     label_at,
     located,
-    next_line_bracket,
     skip_blank,
     without_backslashes,
 )
@@ -206,8 +205,7 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
         try:
             arrays, after = parser.read(position, layout.end(position) if is_tree and position < tried else len(text))
         except MalformedError as bad:
-            tried = max(tried, bad.end)
-            after = layout.end(position) if is_tree else next_line_bracket(text, position)
+            tried, after = max(tried, bad.end), layout.end(position)
             if is_tree and after <= bad.end:
                 try:
                     parser.read(position, after)
@@ -216,13 +214,13 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
             error = located(bad, places, path)
             if skip_bad is None:
                 raise error from None
-            labels = {label_at(text, begin) for begin in (head, *(place.position for _, place in waiting))}
-            is_part = text[position] == ")" and (len(labels) > 1 or "(" in text[position:after])
+            others = (label_at(text, place.position) != label_at(text, head) for _, place in waiting)
+            is_part = text[position] == ")" and ("(" in text[position:after] or any(others))
             if is_tree:
                 yield from waiting
                 skip_bad.add(error, text[position:after], is_tree=True)
                 head, waiting, passed = position, [], after
-            elif passed and (is_part or not waiting) and (is_part or layout.may_be_part(position, head)):
+            elif passed and (is_part or not (waiting or not layout.may_be_part(position, head))):
                 skip_bad.pass_over(text[passed:after])
                 waiting, passed = [], after
             elif is_part and waiting:

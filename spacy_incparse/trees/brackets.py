@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect, bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -101,7 +102,6 @@ class TreeParser:
 
     def __init__(self, text: str, *, tags: bool = True):
         self._text, self._has_tags = text, tags
-        self._multiword_tags = _MultiwordTags(text)
 
     @cached_property
     def _has_lemmas(self) -> bool:
@@ -112,11 +112,27 @@ class TreeParser:
         return len(pairs) > 0.9 * len(words) and n_alike > max(1, len(pairs) / 2)
 
     @cached_property
+    def _uses(self) -> tuple[Counter[str], Counter[str]]:
+        """How often each label that is never over nodes is over one word, and over several."""
+        phrases, uses = set(_OVER_NODES.findall(self._text)), (Counter[str](), Counter[str]())
+        for label, words in _WORDS.findall(self._text):
+            uses[bool(_BLANKS.search(words))][label] += label not in phrases
+        return uses
+
+    @cached_property
     def _is_tagged(self) -> bool:
         """Whether most words have a node of their own, whose label is never that of a phrase."""
-        phrases = set(_OVER_NODES.findall(self._text))
-        n_own = sum(label not in phrases and not _BLANKS.search(word) for label, word in _WORDS.findall(self._text))
+        n_own = self._uses[0].total()
         return n_own >= 3 * (count_words(self._text) - n_own)
+
+    def _may_have_blanks(self, label: str) -> bool:
+        """Return whether a label may be the tag of a word that contains blanks, as in `(NN per cent)`.
+
+        The brackets of `(NN per cent)` and `(NP the cat)` look alike: only the label tells a word from a phrase. The
+        Penn Treebank's tags are tags. Any other label must be used as a tag in the same text: never over nodes, and
+        over one word at least nine times for each time over several.
+        """
+        return is_penn_tag(label) or 0 < 9 * self._uses[1][label] <= self._uses[0][label]
 
     def read(self, begin: int, behind: int) -> tuple[TreeArrays, int]:
         """Return the tree that begins at a position, and the position after it; the text is read up to `behind`."""
@@ -172,7 +188,7 @@ class TreeParser:
             what = f"the node {label} has {len(word.split(' '))} words, {word[:40]!r}; expected "
             if self._has_lemmas:
                 raise MalformedError(piece.start(), what + "one: leave the lemmas out, if they are lemmas")
-            if not self._multiword_tags[label]:
+            if not self._may_have_blanks(label):
                 what += "a POS node for each, such as (DT the); a blank inside a word is written -U0020-"
                 raise MalformedError(piece.start(), what, is_untagged=not self._is_tagged)
         builder.leaf(label, penn_to_raw(word, label))
@@ -203,19 +219,23 @@ class Layout:
             self._has_flat_lines = _next_tree(self._text, begin, end) is not None
 
     def end(self, begin: int) -> int:
-        """Return where the malformed tree that begins here ends.
+        """Return where what is malformed here ends: text outside trees before the next line that a bracket opens.
 
-        It ends where its brackets close, but before another tree that seems to begin inside it: then some are missing.
+        A tree ends where its brackets close, but before another that seems to begin inside it: then some are missing.
         """
-        text, closed = self._text, self._ends[bisect_left(self._brackets, begin)]
-        is_wrapped = label_at(text, begin) in WRAPPERS and self._labels <= {label_at(text, begin)}
-        following = _next_tree(text, begin, closed or len(text), same_label=is_wrapped or bool(self._has_flat_lines))
+        text = self._text
+        if text[begin] != "(":
+            opening = _LINE_BRACKET.search(text, begin + 1)
+            return opening.end() - 1 if opening else len(text)
+        label, closed = label_at(text, begin), self._ends[bisect_left(self._brackets, begin)]
+        same_label = self._has_flat_lines or (label in WRAPPERS and self._labels <= {label})
+        following = _next_tree(text, begin, closed or len(text), same_label=bool(same_label))
         if following is None and not closed and not self._has_flat_lines:
             following = _next_tree(text, begin, len(text))
         if following is None:
             return closed or len(text)
-        is_other = label_at(text, begin) != label_at(text, following)
-        return closed if closed and (is_other if self._has_flat_lines is None else self._has_flat_lines) else following
+        is_part = label != label_at(text, following) if self._has_flat_lines is None else self._has_flat_lines
+        return closed if closed and is_part else following
 
     def may_be_part(self, begin: int, head: int) -> bool:
         """Return whether a tree may be a part of one before it, which has a bracket too many."""
@@ -290,12 +310,6 @@ def skip_blank(text: str, position: int) -> int:
     return _BETWEEN_TREES.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
-def next_line_bracket(text: str, position: int) -> int:
-    """Return the first bracket after a position that opens a line, or the end of the text if there is none."""
-    found = _LINE_BRACKET.search(text, position + 1)
-    return found.end() - 1 if found else len(text)
-
-
 def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -> str:
     """Return the brackets on one line, or with `width` indented: a subtree that fits into it stays on one line.
 
@@ -334,30 +348,6 @@ def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
         lines.append(" " * indent + "".join(pieces[node:behind]).lstrip(" "))
         node = behind
     return "\n".join(lines)
-
-
-_MIN_SINGLE = 9  # nodes with one word for each node with several
-
-
-class _MultiwordTags(dict[str, bool]):
-    """Whether a label of a text may be the tag of words that contain blanks, as in `(NN per cent)`.
-
-    The brackets of `(NN per cent)` and `(NP the cat)` look alike: only the label tells a word from a phrase. The Penn
-    Treebank's tags are tags. Any other label must be used as a tag in the same text: never over nodes, and over one
-    word at least nine times for each time over several.
-    """
-
-    def __init__(self, text: str):
-        super().__init__()
-        self._text = text
-
-    def __missing__(self, label: str) -> bool:
-        of_label = rf"\(\s*{re.escape(label)}(?![^\s()])\s*(?:(\()|[^\s()]+\s*(\)?))"
-        nodes = () if is_penn_tag(label) else list(re.finditer(of_label, self._text))
-        n_single = sum(bool(node[2]) for node in nodes)
-        is_tag = not any(node[1] for node in nodes) and n_single >= _MIN_SINGLE * (len(nodes) - n_single)
-        self[label] = is_tag
-        return is_tag
 
 
 class Places:
