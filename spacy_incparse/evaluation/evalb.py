@@ -65,11 +65,8 @@ def score_trees(
     labels = LabelCounts()
     n_errors, failed = 0, list[int]()
     for (gold_tree, parsed_tree), number in zip(_pairs(gold, parsed), numbers or count(1), strict=False):
-        if parsed_tree is None:
-            score = _score_failed(gold_tree, rules, labels, as_evalb)
-            failed.append(number)
-        else:
-            score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
+        score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
+        failed += [number] * (parsed_tree is None)
         n_errors += score.status == ERROR
         if params.max_error is not None and n_errors > params.max_error + 1:
             limit = f"stopped at sentence {number}: {n_errors} sentences differ from the gold ones in length or words"
@@ -82,10 +79,12 @@ _Prepare = Callable[[Tree, Tree, Rules, int], tuple[DeletedSide, DeletedSide, in
 
 
 def _score_sentence(
-    gold_tree: Tree, parsed_tree: Tree, rules: Rules, labels: LabelCounts, number: int, prepare: _Prepare
+    gold_tree: Tree, parsed_tree: Tree | None, rules: Rules, labels: LabelCounts, number: int, prepare: _Prepare
 ) -> SentenceScore:
     length = rules.length(gold_tree.tags)
-    gold, parsed, n_correct_tags = prepare(gold_tree, parsed_tree, rules, number)
+    gold, parsed, n_correct_tags = prepare(gold_tree, parsed_tree or gold_tree, rules, number)
+    if parsed_tree is None:  # nothing of it counts; the program skips the sentence, since no word of the parse is left
+        parsed, n_correct_tags = DeletedSide(gold.words * (prepare is _prepare), [], []), 0
     if not parsed.words:
         return SentenceScore(length, SKIPPED)
     if len(gold.words) != len(parsed.words) or not all(map(rules.same_word, gold.words, parsed.words)):
@@ -99,16 +98,6 @@ def _score_sentence(
         n_crossing = sum(starmap(crossing_test(gold_brackets), suspects))
     counts = len(matches), len(gold_brackets), len(parsed_brackets), n_crossing, len(gold.words), n_correct_tags
     return SentenceScore(length, VALID, *counts)
-
-
-def _score_failed(gold_tree: Tree, rules: Rules, labels: LabelCounts, as_evalb: bool) -> SentenceScore:
-    """Return the counts of a sentence without a parse: its brackets cost recall, but the program skips it."""
-    gold, length = delete_words(gold_tree, rules.tags(gold_tree), rules.deleted_tags), rules.length(gold_tree.tags)
-    if as_evalb or not gold.words:
-        return SentenceScore(length, SKIPPED)
-    brackets = counted_brackets(without_wrapper(gold.brackets), rules)
-    labels.add(brackets, [], [])
-    return SentenceScore(length, VALID, n_gold=len(brackets), n_words=len(gold.words))
 
 
 def _prepare_as_evalb(
