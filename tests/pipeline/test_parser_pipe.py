@@ -189,7 +189,7 @@ def test_rehearsal_says_once_that_it_does_nothing():
 
 
 def test_penn_spelling_is_told_once_and_read_on_request():
-    nlp = pipeline()
+    nlp = fake_pipeline()
     words = ["He", "-LRB-", "``", "1\\/2", "-EMPTY-", "''"]
     for text in (["It's", "''", "5''"], ["a", "\\", "-"]):  # of raw texts
         nlp(Doc(nlp.vocab, words=text))
