@@ -80,8 +80,9 @@ def test_skipped_trees_are_counted(run, model, write):
     text = "\n".join([good[:-2], good, "(S (NP ))", other, good + ")", "( (S (NP (-NONE- *))) )", other])
     result = run("score-trees", write("bad.mrg", text), "--model", model, "--skip-bad")
     assert [row["tree"] for row in table(result.stdout)] == ["2", "4", "5", "7"]  # those of the file
-    places = [line.split("bad.mrg:")[1].split(": ")[0] for line in result.stderr.splitlines()[1:]]
+    places = [line.split("bad.mrg:")[1].split(": ")[0] for line in result.stderr.splitlines()[1:-1]]
     assert places == ["1:1", "3:8", f"5:{len(good) + 1}"]
+    assert result.stderr.endswith("  passed over: 3 lines with 4 words\n")
 
 
 def test_malformed_trees(refused, model, write):
