@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.integer_arrays import (
-    order_by,
-    pack,
-    pack_gaps,
-    unpack,
-    unpack_gaps,
-    unpack_into,
-)
+from spacy_incparse.integer_arrays import order_by, pack, pack_gaps, unpack, unpack_gaps, unpack_into
 from tests.reference import integer_arrays as reference
 
 TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")

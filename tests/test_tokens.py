@@ -3,14 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse import Tree
-from spacy_incparse.tokens import (
-    detokenize,
-    escape_brackets,
-    escape_label,
-    penn_to_raw,
-    raw_to_penn,
-    spaces_after,
-)
+from spacy_incparse.tokens import detokenize, escape_brackets, escape_label, penn_to_raw, raw_to_penn, spaces_after
 from tests.strategies import TAGS, odd_words
 
 ANY_TAGS = st.sampled_from((*TAGS, "-NONE-", "NN"))

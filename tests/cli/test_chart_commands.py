@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from spacy_incparse.cli.score_trees import COLUMNS, RULE_COLUMNS
+from spacy_incparse.cli.score_trees import RULE_COLUMNS
 from tests.cli.conftest import ASSETS
 
 SETTINGS = {
@@ -49,14 +49,6 @@ def test_lists(run, chart_model):
     assert result.exit_code == 0, result.output
     assert "confidence of trees" in result.stdout
     assert run("oracle", chart_model, ASSETS / "sample-dev.mrg", "--n", "1,5").exit_code == 0
-
-
-def test_scores_of_given_trees(run, chart_model, trees):
-    rows = table(run("score-trees", trees, "--model", chart_model, "--tags", "gold").stdout)
-    assert tuple(rows[0]) == COLUMNS
-    assert [row["derived"] for row in rows] == ["yes", "no"]
-    assert float(rows[0]["score"]) <= 0
-    assert rows[1]["missing"] == "words 3 to 4: no rule S|<> -> XX =. (rule)"
 
 
 def test_derivations_have_rules(run, chart_model, trees):

@@ -30,14 +30,6 @@ def squeezed(result):
     return [re.sub(r" +", " ", line) for line in lines(result)]
 
 
-def test_keyword_in_context(run, file):
-    assert lines(run("search", "NN", file)) == [
-        "1                      the old [NN gardener] grew a pumpkin on the roof in May .",
-        "1      the old gardener grew a [NN pumpkin] on the roof in May .",
-        "1        grew a pumpkin on the [NN roof] in May .",
-    ]
-
-
 def test_context_by_words(run, file):
     for n_words, line in [
         (0, "1 [NP a pumpkin]"),

@@ -14,16 +14,6 @@ from spacy_incparse.parsing.catalogue import recipes
 from tests.pickled_pool import PickledPool
 
 
-def test_one_line_a_pass(trained):
-    lines = trained[1].splitlines()
-    assert lines[0] == "234 sentences to train on, 50 to choose the best pass"
-    passes = [line.split() for line in lines[2:4]]
-    assert [row[0] for row in passes] == ["1", "2"]
-    assert all(0 < float(figure) <= 100 for row in passes for figure in row[2:6])
-    assert passes[0][-1] == "*"
-    assert lines[-1].endswith("model-best")
-
-
 def test_the_result_is_a_complete_pipeline(model):
     nlp = spacy.load(model)
     assert nlp.pipe_names == ["senter", "incparse_tagger", "incparse"]

@@ -18,13 +18,7 @@ from spacy_incparse.neural.encoder import (
     read_safetensors,
 )
 from tests.neural.conftest import examples
-from tests.neural.tiny_encoder import (
-    HAS_TRANSFORMERS,
-    needs_transformers,
-    pieces,
-    random_weights,
-    transformer_pipeline,
-)
+from tests.neural.tiny_encoder import HAS_TRANSFORMERS, needs_transformers, pieces, random_weights, transformer_pipeline
 from tests.small_pipeline import ASSETS
 
 

@@ -2,7 +2,6 @@ import json
 import pickle
 import subprocess
 import sys
-import warnings
 
 import pytest
 import spacy
@@ -257,12 +256,3 @@ def test_a_new_pipeline_loads_no_layers():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "\n"
-
-
-def test_default_settings_make_a_model():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        nlp = spacy.blank("de")
-        component = nlp.add_pipe("incparse_neural")
-    assert component.model.name == "span_scorer"
-    assert MODEL["@architectures"] == nlp.get_pipe_config("incparse_neural")["model"]["@architectures"]

@@ -98,9 +98,7 @@ def test_the_number_of_processes_changes_nothing(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"trees": TREES[1:]}, {"n": 5}, {"n_folds": 2}, {"recipe": replace(RECIPE, seed=1)}],
-    ids=str,
+    "change", [{"trees": TREES[1:]}, {"n": 5}, {"n_folds": 2}, {"recipe": replace(RECIPE, seed=1)}], ids=str
 )
 def test_lists_of_another_run_are_refused(folder, change):
     with pytest.raises(IncparseError, match=r"fold-001.jsonl.gz was made with other trees or settings: name another"):
