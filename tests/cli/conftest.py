@@ -1,13 +1,18 @@
 """A small pipeline, trained once by the command itself, and a runner of commands."""
 
+import csv
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from tests.small_pipeline import ASSETS
 
-ASSETS = Path(__file__).parents[2] / "assets"
+
+def table(text):
+    """The rows of a table of values."""
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
-import csv
 import json
 
 import pytest
 
 from spacy_incparse.cli.score_trees import RULE_COLUMNS
-from tests.cli.conftest import ASSETS
+from tests.cli.conftest import ASSETS, table
 
 SETTINGS = {
     "kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 2}, "table_bits": 14, "max_epochs": 1,
@@ -12,10 +11,6 @@ SETTINGS = {
 TREES = """( (S (NP-SBJ (DT The) (NN rain)) (VP (VBD stopped)) (. .)) )
 ( (S (NP-SBJ (DT The) (NN rain)) (XX (VBD stopped)) (. .)) )
 """
-
-
-def table(text):
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,3 @@
-import csv
 import gzip
 import json
 import os
@@ -13,6 +12,7 @@ import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.cli.measures import COLUMNS, displayed_words, read_stimuli
 from spacy_incparse.generative.measures import MEASURES
+from tests.cli.conftest import table
 
 ASSETS = "assets"
 
@@ -29,10 +29,6 @@ def model(request, tmp_path_factory):
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def table(text):
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def test_words_are_those_that_are_written(model, tmp_path):

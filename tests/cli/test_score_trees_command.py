@@ -1,18 +1,14 @@
-import csv
 import json
 
 import pytest
 
 from spacy_incparse.cli.score_trees import COLUMNS, MOVE_COLUMNS
 from spacy_incparse.treebanks.reader import read_treebank
+from tests.cli.conftest import table
 
 TREES = """( (S (NP-SBJ (DT The) (NN rain)) (VP (VBD stopped)) (. .)) )
 ( (S (NP-SBJ (DT The) (NN rain)) (XX (VBD stopped)) (. .)) )
 """
-
-
-def table(text):
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import pytest
 import spacy
-from spacy.tokens import Doc
 from spacy.training.batchers import minibatch_by_words
 from spacy.util import fix_random_seed
 
@@ -22,6 +21,7 @@ TOK2VEC = {
 }
 MODEL = {"@architectures": "spacy_incparse.SpanScorer.v1", "hidden_width": 64, "tok2vec": TOK2VEC}
 N_PASSES = 10
+TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 
 
 def untrained(**config):
@@ -35,14 +35,8 @@ def examples(nlp, name="sample-train.mrg", limit=0):
     return list(TreebankReader(ASSETS / name, limit=limit)(nlp))
 
 
-def trees_together_and_alone(nlp):
-    """The trees of 40 sentences that are one Doc, and those of the same sentences as Docs of their own."""
-    sentences = [example.reference for example in examples(nlp, "sample-dev.mrg", 40)]
-    words = [token.text for doc in sentences for token in doc]
-    starts = [token.i == 0 for doc in sentences for token in doc]
-    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
-    alone = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in doc]) for doc in sentences)
-    return [str(tree) for tree in together._.trees], [str(doc._.trees[0]) for doc in alone]
+def trees(docs):
+    return [[str(tree) for tree in doc._.trees] for doc in docs]
 
 
 def learn(nlp, found, n_passes, drop=0.1, words=200):
@@ -68,6 +62,14 @@ def losses_and_pipeline():
 @pytest.fixture(scope="session")
 def pipeline_bytes(losses_and_pipeline):
     return losses_and_pipeline[1].to_bytes()
+
+
+@pytest.fixture(scope="session")
+def model(losses_and_pipeline, tmp_path_factory):
+    """The folder of the trained pipeline."""
+    folder = tmp_path_factory.mktemp("base") / "base"
+    losses_and_pipeline[1].to_disk(folder)
+    return folder
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from spacy_incparse.cli.parse import parse_texts
 from spacy_incparse.cli.score_trees import score_trees as score_given_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.registered import TreebankReader
+from tests.neural.conftest import TEXT, trees
 from tests.small_pipeline import ASSETS, untrained
-
-TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 
 
 @pytest.fixture
@@ -27,10 +26,6 @@ def pair(nlp, trained):
 def combined(pair):
     pair.add_pipe("incparse_combiner")
     return pair
-
-
-def trees(docs):
-    return [[str(tree) for tree in doc._.trees] for doc in docs]
 
 
 def test_its_probabilities_are_the_weighted_means_of_the_members(combined):

@@ -9,16 +9,8 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import _use_gpu
 from spacy_incparse.errors import IncparseError
+from tests.neural.conftest import TEXT
 from tests.small_pipeline import ASSETS
-
-TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
-
-
-@pytest.fixture(scope="session")
-def model(losses_and_pipeline, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("neural") / "pipeline"
-    losses_and_pipeline[1].to_disk(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -30,10 +22,6 @@ def run(*arguments):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-def trees(doc):
-    return [str(tree) for tree in doc._.trees]
 
 
 def test_parse_several_analyses(model, loaded):

@@ -33,13 +33,6 @@ def new(tmp_path):
     return path
 
 
-@pytest.fixture(scope="module")
-def model(losses_and_pipeline, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("base") / "base"
-    losses_and_pipeline[1].to_disk(folder)
-    return folder
-
-
 def test_new_outputs_leave_the_others_alone():
     head = span_head(6)
     set_outputs(head, 3, 2)

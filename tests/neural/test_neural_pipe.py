@@ -9,14 +9,9 @@ from spacy.tokens import Doc, Span
 from thinc.api import Adam
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from tests.neural.conftest import MODEL, TOK2VEC, examples, untrained
+from tests.neural.conftest import MODEL, TEXT, TOK2VEC, examples, trees, untrained
 
-TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 LEAST_F = 0.6  # on held-out sentences, after training on 234 short ones
-
-
-def trees(docs):
-    return [[str(tree) for tree in doc._.trees] for doc in docs]
 
 
 def test_it_learns(losses_and_pipeline):

@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 
 from spacy_incparse.neural.encoder import PREPROCESS, UNKNOWN, create_sentence_pieces, join_sentences
-from tests.neural.conftest import trees_together_and_alone
+from tests.neural.conftest import examples
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
 
 BEGIN, END = 1, 2
@@ -121,5 +121,9 @@ def test_trees_of_a_doc_are_those_of_its_sentences(encoder_folder, tmp_path):
     """More sentences than fit into a window; the pipeline is saved and loaded, which keeps the encoder as it is."""
     learned(transformer_pipeline(encoder_folder, bfloat16=False)).to_disk(tmp_path / "model")
     nlp = spacy.load(tmp_path / "model")
-    together, alone = trees_together_and_alone(nlp)
-    assert together == alone
+    sentences = [example.reference for example in examples(nlp, "sample-dev.mrg", 40)]
+    words = [token.text for doc in sentences for token in doc]
+    starts = [token.i == 0 for doc in sentences for token in doc]
+    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
+    alone = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in doc]) for doc in sentences)
+    assert [str(tree) for tree in together._.trees] == [str(doc._.trees[0]) for doc in alone]

@@ -15,7 +15,7 @@ from spacy_incparse.cli import app
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.treebanks.reader import normalize, read_trees
-from tests.neural.conftest import MODEL
+from tests.neural.conftest import MODEL, trees
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -23,10 +23,6 @@ LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream
 TEXT = "The cat slept on the sofa."
 # The floors are far above what the untrained pipeline has, and below what this short training reaches.
 FLOORS = {"tag_acc": 0.6, "dep_uas": 0.5, "ents_f": 0.5, "sents_f": 0.5, "const_f": 0.4}
-
-
-def trees(docs):
-    return [[str(tree) for tree in doc._.trees] for doc in docs]
 
 
 def read(nlp, folder, name="dev"):

@@ -9,7 +9,8 @@ from thinc.api import Adam
 
 from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import IncparseError
-from tests.neural.test_shared_layers import TEXT, read, trees, write_corpus
+from tests.neural.conftest import trees
+from tests.neural.test_shared_layers import TEXT, read, write_corpus
 from tests.neural.tiny_encoder import WIDTH, needs_transformers
 
 pytestmark = [needs_transformers, pytest.mark.slow]
