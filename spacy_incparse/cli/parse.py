@@ -26,7 +26,16 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 import srsly
 from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import decoded, is_within, one_of, open_pipeline, takes
+from spacy_incparse.cli.options import (
+    decoded,
+    is_within,
+    keep_inputs,
+    one_of,
+    open_pipeline,
+    output_option,
+    takes,
+    write_lines,
+)  # fmt: skip
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
@@ -58,13 +67,14 @@ _LISTS = ("lists", "bllip")
         help="Default: pretty on a terminal, otherwise penn.",
     ),
     ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
+    output=output_option("FILE", "Write to this file instead of standard output."),
     nbest=Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first."),
     n_process=Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one."),
 )  # fmt: skip
 def parse_command(
     text: str | None = None, model: str = "en", source: str | None = None, by_line: bool = False,
     tokenized: bool = False, tagged: bool = False, format_: str | None = None, ptb: bool = False, nbest: int = 1,
-    n_process: int = 1,
+    n_process: int = 1, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Parse text and show the trees.
 
@@ -86,7 +96,8 @@ def parse_command(
     """
     from spacy_incparse.pipeline.loading import SENTENCES, given, one_sentence
 
-    name = format_ or ("pretty" if sys.stdout.isatty() else "penn")
+    name = format_ or ("pretty" if output is None and sys.stdout.isatty() else "penn")
+    keep_inputs(output, source)
     with _open(text, source) as opened:
         # A user at a terminal or a program at a pipe may wait for the trees of each text.
         batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
@@ -104,8 +115,11 @@ def parse_command(
         with given(nlp, known, "doc" if tagged else None):
             n_trees = nbest if nbest > 1 or name in _LISTS else None
             sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
-            for line in _written(name, sentences, nbest > 1, ptb):
-                echo(line)
+            written = _written(name, sentences, nbest > 1, ptb)
+            if output is not None:
+                write_lines(output, written)
+            for line in written:
+                echo(line)  # at once
 
 
 @contextmanager

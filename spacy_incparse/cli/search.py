@@ -256,15 +256,18 @@ def _sentences(line: str) -> Iterator[tuple[str | None, Origin]]:
             origin = _origin(row, document)._replace(sentence=row.get("sent"))
             found = [("" if row["tree"] is None else row["tree"], origin)]
         else:
-            found = [(one["brackets"], _origin(one, row.get("id"))) for one in row["sentences"]]
+            meta = row.get("meta")
+            found = [(one["brackets"], _origin(one, row.get("id"), meta=meta)) for one in row["sentences"]]
     except (ValueError, TypeError, KeyError, RecursionError):
         found = [(None, Origin(0))]
     yield from ((brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found)
 
 
-def _origin(sentence: Mapping[str, Any], document: Any, number: int = 0) -> Origin:
-    """Return what an object or a row says of its sentence."""
+def _origin(sentence: Mapping[str, Any], document: Any, number: int = 0, meta: Any = None) -> Origin:
+    """Return what an object or a row says of its sentence, and `meta`, the document's other fields, of its id."""
+    ids = meta.get("sent_ids") if isinstance(meta, dict) else None
     own = sentence.get("sent_id", sentence.get("id") if "tree" in sentence else None)
+    own = ids[sentence["sentence"]] if ids else own
     own, document = (name if name is None else str(name) for name in (own, document))
     return Origin(number, own, document, sentence.get("sentence"), sentence.get("start"), sentence.get("text"))
 
@@ -283,7 +286,8 @@ def _stored_trees(path: Path, symbols: Symbols) -> tuple[Forest, Sequence[Origin
         for number, found in enumerate(anchored_trees(doc)):
             forest.add(found.tree)
             row = {"sentence": number, "start": found.start_char, "text": found.text}
-            origins.append(_origin(row, doc.user_data.get("id"), len(forest)))
+            meta = json.loads(str(doc.user_data.get("meta", "{}")))
+            origins.append(_origin(row, doc.user_data.get("id"), len(forest), meta))
     return forest, origins
 
 
@@ -524,7 +528,7 @@ def kwic(width: int, n_words: int | None, names: int, shows_pattern: bool, hit: 
         place = row["id"] or f"{row['document']}:{row['sentence']}"
         place += "" if row["start_char"] is None else f":{row['start_char']}-{row['end_char']}"
     place = f"{place:<{names + 6}}" + (f" {hit.pattern}:" if shows_pattern else "")
-    middle = f"[{' '.join(inside if hit.match.is_word else [row['label'], *inside])}]"
+    middle = f"[{' '.join(inside if hit.match.is_word or not row['label'] else [row['label'], *inside])}]"
     if n_words is not None:
         return " ".join([place, *before, middle, *behind])
     room = max(width - len(place) - 3, 4 * _LEAST)

@@ -255,8 +255,8 @@ _Word = tuple[str, bool]  # the text, and whether a space follows
 def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield the documents of a file; without `# newdoc`, each sentence is a document.
 
-    The id is that of `# newdoc id`, or else of `# sent_id`, or else FILE:LINE. A document with a malformed line is
-    unreadable as a whole.
+    The id is that of `# newdoc id`, or else of `# sent_id`, or else FILE:LINE; ids of sentences are kept as `sent_ids`.
+    A document with a malformed line is unreadable as a whole.
     """
     # What is not UTF-8 is decoded with a mark, and found by `_document`.
     lines = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in file.lines())
@@ -296,7 +296,12 @@ def _document(sentences: list[list[_Line]], name: str, file: str) -> Item:
     checked = _decoded(text.encode("utf8", "surrogateescape"), name, file)
     if isinstance(checked, Unreadable):
         return checked
-    return Document(name, file, text, tuple(w for w, _ in found), tuple(s for _, s in found), tuple(starts))
+    ids = [next((line for _, line in one if line.startswith("# sent_id")), "") for one in sentences]
+    names = [line.partition("=")[2].strip() or None for line in ids]
+    words, spaces = zip(*found, strict=True) if found else ((), ())
+    return Document(
+        name, file, text, words, spaces, tuple(starts), _meta_json({"sent_ids": names} if any(names) else {})
+    )
 
 
 def _words(sentence: list[_Line]) -> Iterator[_Word]:

@@ -170,6 +170,9 @@ def test_formats_have_the_same_names_everywhere(run, write, tmp_path):
     text, trees = write("a.txt", "It rained.\n"), write("a.mrg", "(S (NP (NN a)))\n")
     for one, other in (("penn", "brackets"), ("json", "jsonl")):
         assert run("parse", "-i", text, "-f", one).stdout == run("parse", "-i", text, "-f", other).stdout
+        output = ["-o", tmp_path / "parsed.txt"]
+        assert run("parse", "-i", text, "-f", one, *output).stdout == ""
+        assert output[1].read_text() == run("parse", "-i", text, "-f", one).stdout
         assert run("search", "NP", trees, "-f", one).stdout == run("search", "NP", trees, "-f", other).stdout != ""
     for name in ("brackets", "penn"):
         assert run("annotate", text, tmp_path / "out", "-f", name).exit_code == 0  # goes on: it is the same

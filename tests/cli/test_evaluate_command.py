@@ -57,3 +57,8 @@ def test_raw_text(evaluate):
     assert 0.5 < figures["sent_f"] <= 1
     assert 0 < figures["const_f"] < 1
     assert figures["failed"] == 0
+
+
+def test_parameter_file(evaluate, write):
+    _, figures = evaluate("--prm", write("unlabelled.prm", "LABELED 0\nDELETE_LABEL TOP\n"))
+    assert figures["const_f"] > evaluate()[1]["const_f"]

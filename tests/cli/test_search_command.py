@@ -173,6 +173,13 @@ def test_ids_of_sentences(run, write):
             (1, "d-1", "a"), (2, None, "b"), (4, None, "d"), (5, "e,1.2", "e")
         ]  # fmt: skip
     assert run("search", "NN < a", path, "--skip-bad").stdout.split()[0] == "d-1"
+    rest = "\t_" * 8
+    sentences = (f"# sent_id = d-{k}\n1\tRain{rest}\n2\tfell{rest}\n\n" for k in (1, 2))
+    conllu = write("c.conllu", "# newdoc id = d\n" + "".join(sentences))
+    for format_ in ("jsonl", "docbin"):
+        assert run("annotate", conllu, path.with_name(format_), "-f", format_).exit_code == 0
+        found = run("search", "NN|NNP", path.with_name(format_), "-f", "json").stdout.splitlines()
+        assert [json.loads(line)["id"] for line in found] == ["d-1", "d-2"]
     write("b.jsonl", '{"id": 7, "tree": "(S (NN a))"}\n')
     assert json.loads(run("search", "NN", path.with_name("b.jsonl"), "-f", "json").stdout)["id"] == "7"
 

@@ -122,7 +122,7 @@ def test_conllu(read):
     letter, broken = read("a.conllu", CONLLU)
     assert letter == Document(
         "letter", "a.conllu", "don't go. au ", ("do", "n't", "go", ".", "au"), (False, True, False, True, True),
-        (True, False, False, False, True),
+        (True, False, False, False, True), '{"sent_ids":["1",null]}',
     )  # fmt: skip
     assert broken == Unreadable("a.conllu:14", "a.conllu", "line 15 has 2 columns, not 10 separated by tabs")
     assert read("a.conllu", CONLLU.replace("\n", "\r")) == [letter, broken]
