@@ -263,17 +263,18 @@ class Layout:
 def _next_tree(text: str, begin: int, end: int, *, same_label: bool = False) -> int | None:
     """Return where another tree, perhaps only one of the same label, seems to begin in the text of one.
 
-    It opens a line and is not indented more; the label of a wrapper, such as TOP, may be indented if the tree has it.
+    It opens a line and is not indented more; the wrapper of the tree, such as TOP, begins another one anywhere.
     """
+    label = label_at(text, begin)
+    if label in WRAPPERS and (again := re.compile(rf"\({_S}*{label}{_S}*(?=\()").search(text, begin + 1, end)):
+        return again.start()
     if text.find("\n", begin, end) < 0:
         return None
     line = text.rfind("\n", 0, begin) + 1
     indent = _indent(text, line + len(text[line:begin]) - len(text[line:begin].lstrip())) or 0
-    label = label_at(text, begin)
     for opening in _LINE_BRACKET.finditer(text, begin + 1, end):
         place = opening.end() - 1
-        is_same = label_at(text, place) == label
-        if (is_same and label in WRAPPERS) or (place - opening.start() <= indent and (is_same or not same_label)):
+        if place - opening.start() <= indent and not (same_label and label_at(text, place) != label):
             return place
     return None
 
