@@ -522,13 +522,13 @@ def kwic(width: int, n_words: int | None, names: int, shows_pattern: bool, hit: 
     width: the width of a line; with `n_words`, the context has this many words on either side, whatever the width.
     names: the number of characters for file names; 0: do not show them.
     """
-    row, (before, inside, behind) = hit.row(), hit.context(n_words)
-    place = f"{hit.path.name}:{hit.origin.number}" if names else str(hit.origin.number)
-    if row["id"] or row["document"]:
-        place = row["id"] or f"{row['document']}:{row['sentence']}"
-        place += "" if row["start_char"] is None else f":{row['start_char']}-{row['end_char']}"
+    (before, inside, behind), node, origin = hit.context(n_words), hit.match.node, hit.origin
+    place = f"{hit.path.name}:{origin.number}" if names else str(origin.number)
+    if (own := hit.id) or origin.document:
+        place, chars, first = own or f"{origin.document}:{origin.sentence}", hit.chars(node), origin.start or 0
+        place += f":{first + chars[0]}-{first + chars[1]}" if chars else ""
     place = f"{place:<{names + 6}}" + (f" {hit.pattern}:" if shows_pattern else "")
-    middle = f"[{' '.join(inside if hit.match.is_word or not row['label'] else [row['label'], *inside])}]"
+    middle = f"[{' '.join(inside if hit.match.is_word or not node.label else [node.label, *inside])}]"
     if n_words is not None:
         return " ".join([place, *before, middle, *behind])
     room = max(width - len(place) - 3, 4 * _LEAST)
