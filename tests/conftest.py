@@ -13,7 +13,7 @@ _QUICK = {
     "evaluation": "evalb_scoring significance list_scores",
     "generative": "count_storage given_trees",
     "incremental": "config move_grammar moves",
-    "linear": "fields lexicon templates weights",
+    "linear": "lexicon templates weights",
     "neural": "span_scores",
     "papers": "pcfg candidate_cache",
     "parsing": "recombination",

@@ -181,14 +181,6 @@ def test_a_tree_that_is_not_in_the_forest(sample_grammar, sample_trees):
     assert forest.find(sample_grammar.steps(sample_trees[2].arrays)) is None
 
 
-def test_long_sentences(sample_grammar):
-    tags = ["DT", "NN", "VBD"] + ["DT", "NN", "IN"] * 99 + ["NN"]
-    chart = ChartBuilder(sample_grammar).build(tags)
-    assert (chart.source, chart.forest.n_words) == ("chart", 301)
-    _, edges = viterbi(chart.forest, np.zeros(chart.forest.n_edges))
-    assert derived_tree(chart.forest, edges, sample_grammar, tags, tags).tags == tuple(tags)
-
-
 def test_a_word_without_a_tag_and_a_rule_gets_the_most_frequent_tag():
     grammar = grammar_of([Tree.from_string("(TOP (S (NP (DT the) (NN rain) (NN gauge)) (VP (VB broke))))")])
     forest = ChartBuilder(grammar).build([None]).forest  # there is no tree over one word

@@ -140,11 +140,6 @@ def test_a_changed_value_is_read_anew(plain, bare):
     assert bare._.trees[0][0].label == "NP"
 
 
-def test_reading_twice_gives_the_same_objects(bare):
-    assert bare._.trees[0].arrays is bare._.trees[0].arrays
-    assert bare[0:4]._.tree.arrays is bare._.trees[0].arrays
-
-
 def test_no_doc_leaks(plain):
     docs = [plain(TEXT) for _ in range(100)]
     for doc in docs:
@@ -256,16 +251,6 @@ def test_as_many_tokens_as_before_may_be_others(doc):
     assert [doc.spans["phrases"][i].text for i in (0, -1)] == ["slept.", "The owl"]
 
 
-def test_reading_the_trees_of_a_loaded_doc_changes_nothing(doc):
-    other = through_bytes(doc)
-    group = other.spans["phrases"]
-    other.user_data.clear()
-    merge(other, (4, 6))
-    assert other._.trees == doc._.trees
-    assert other.spans["phrases"] is group
-    assert not other.user_data
-
-
 def test_parsing_again_removes_the_old_mirror(nlp, doc):
     again = fake_pipeline()
     doc[4].is_sent_start = False
@@ -320,6 +305,7 @@ def test_reading_writes_nothing(doc):
     assert other._.trees == doc._.trees
     assert other[0:2]._.tree == doc[0:2]._.tree
     assert (dict(other.user_data), {name: group.to_bytes() for name, group in other.spans.items()}) == before
+    assert doc._.trees[0].arrays is doc._.trees[0].arrays is doc[0:4]._.tree.arrays
 
 
 @settings(max_examples=100, deadline=None)

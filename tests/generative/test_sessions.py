@@ -53,16 +53,6 @@ def test_nothing_of_later_words_reaches_an_answer(parser):
         assert session.look_ahead == 0
 
 
-def test_branches_leave_each_other_alone(parser):
-    prefix = pushed(parser, WORDS[:3])
-    before = prefix.measures(), prefix.nbest(3)
-    first, second = prefix.push("was"), prefix.push("stopped")
-    assert first.push("late").measures() == pushed(parser, [*WORDS[:3], "was", "late"]).measures()
-    assert second.push(".").measures() == pushed(parser, [*WORDS[:3], "stopped", "."]).measures()
-    assert (prefix.measures(), prefix.nbest(3)) == before
-    assert prefix.push("was").previous is prefix  # undo is going back to it
-
-
 def test_threads_share_a_prefix():
     """With a large model: the search of a small one is over before another thread comes to anything."""
     parser = spacy_incparse.load("en_generative").get_pipe("incparse").decoder.parser

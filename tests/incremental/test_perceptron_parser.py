@@ -170,15 +170,6 @@ def test_other_bytes(parser, data):
         PerceptronParser.from_bytes(parser.to_bytes()[:1000])
 
 
-def test_other_search_settings(parser, sample_dev):
-    narrow = parser.with_search(beam_size=1)
-    assert (narrow.config.beam_size, parser.config.beam_size) == (1, 100)
-    assert narrow.weights is parser.weights
-    for tree in sample_dev:
-        (one,) = narrow.nbest(tree.words, tree.tags, 10)
-        assert one.score <= parser.parse(tree.words, tree.tags).score or one.source == "relaxed"
-
-
 def test_deep_trees_without_recursion():
     tree = deep_tree(3000)
     parser = train([tree], 2, features="paper", train_beam_size=2)
@@ -213,34 +204,8 @@ def test_a_word_ends_a_bounded_number_of_constituents():
         assert max(move.n_closings for move in derivation(transform(parse.tree))[:-1]) <= MAX_CLOSINGS
 
 
-def several(tags, known, gap=3.5):
-    """Each tag, and all others besides."""
-    return [[(tag, 0.0), *((other, gap) for other in known if other != tag)] for tag in tags]
-
-
-def test_a_word_with_several_tags_gets_one_of_them(parser, sample_dev):
-    for tree in sample_dev[:10]:
-        parse = parser.parse(tree.words, several(tree.tags, parser.tags[:4]))
-        assert parse.tree.words == tree.words
-        assert all(tag in (own, *parser.tags[:4]) for tag, own in zip(parse.tree.tags, tree.tags, strict=True))
-        assert parser.parse(tree.words, several(tree.tags, ())) == parser.parse(tree.words, tree.tags)
-
-
 def test_tags_that_the_parser_does_not_know_are_kept_where_they_are_the_only_ones(parser, sample_dev):
     words, tags = sample_dev[0].words, sample_dev[0].tags
     odd = ["UNSEEN", *tags[1:]]
     assert parser.parse(words, odd).tree.tags == tuple(odd)
     assert "UNSEEN" not in parser.parse(words, [[("UNSEEN", 0.0), (tags[0], 1.0)], *tags[1:]]).tree.tags
-
-
-def test_scores_of_a_search_over_tags_are_those_of_the_features(sample_train, sample_dev):
-    """What learning compares is what the search adds up, under whatever tag a word is absorbed."""
-    learner = learner_of(sample_train[:60], features="accurate")
-    teach(learner, sample_train[:60], 1, [several(tree.tags, ("NN", "VB")) for tree in sample_train[:60]])
-    parser = learner.parser()
-    perceptron = learner.models[0].perceptron
-    for tree in sample_dev[:5]:
-        sentence = parser.model.sentence(tree.words, several(tree.tags, parser.tags[:3], 2.0))
-        results, _ = parser._beam.parse(sentence, 20)
-        for score, closings, leaves in results:
-            assert score == sum(parser.weights[k] for k in perceptron.features_of(sentence, closings, leaves))

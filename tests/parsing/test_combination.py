@@ -75,13 +75,10 @@ def test_what_it_knows(combined):
     assert (combined.has_posterior, combined.has_exact_probabilities) == (True, False)
     assert [member.has_posterior for member in combined.members] == [False, False, False, True]
     assert combined.clusters is None
+    temperatures = [combined.temperature, *(member.temperature for member in combined.members)]  # fitted
+    assert min(temperatures) > 0
+    assert len(set(temperatures)) > 2
     assert [member.kind for member in combined.members] == ["perceptron", "perceptron", "generative", "chart"]
-
-
-def test_members_and_the_combination_have_fitted_temperatures(combined):
-    assert combined.temperature > 0
-    assert all(member.temperature > 0 for member in combined.members)
-    assert len({member.temperature for member in combined.members}) > 2
 
 
 def test_a_list(combined, tags):
@@ -92,12 +89,8 @@ def test_a_list(combined, tags):
     for parse in parses:
         assert combined.score(WORDS, tags, parse.tree).score == parse.score
     assert NBestSearch(combined).analyses(WORDS, tags, n=10)[0] == parses[0]
-
-
-def test_it_contains_what_its_members_find(combined, tags):
     found = {tuple(parse.tree.spans()) for parse in combined.nbest(WORDS, tags, 1000)}
-    generative = combined.members[2]
-    assert {tuple(parse.tree.spans()) for parse in generative.nbest(WORDS, tags, 5)} <= found
+    assert {tuple(parse.tree.spans()) for parse in combined.members[2].nbest(WORDS, tags, 5)} <= found
 
 
 def test_probabilities(combined, tags):

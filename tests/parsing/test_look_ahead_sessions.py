@@ -102,10 +102,6 @@ def test_a_given_tag_need_not_be_waited_for(paper):
     assert known.push("late", "JJ").best().tree.tags[3:] == ("VBD", "JJ")
 
 
-def test_a_complete_sentence_is_answered_for_as_ever(paper):
-    assert pushed(paper.start(), WORDS[:5], TAGS).best(complete=True) == paper.parse(WORDS[:5], TAGS[:5])
-
-
 def test_branches_leave_each_other_alone(paper):
     prefix = pushed(paper.start(), WORDS[:3], TAGS)
     before = prefix.nbest(2)

@@ -102,6 +102,3 @@ def test_the_files_of_another_treebank_are_variables():
     assert {"train", "dev", "held_out", "lang"} <= set(settings["vars"])
     scripts = " ".join(line for command in settings["commands"] for line in command["script"])
     assert "sample" not in scripts
-    assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
-    charts = ["charts", "charts-folds", "charts-40", "pruning"]
-    assert settings["workflows"]["reproduce"] == ["table1", "table3", "table4", "figure5", "reranking", *charts]

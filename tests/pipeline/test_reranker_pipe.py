@@ -351,15 +351,11 @@ def test_parsed_again_with_other_sentences_and_without_the_parser(copy):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("lists", [3, ["fold-001.jsonl.gz"]])
-def test_something_else_than_lists(copy, lists):
+def test_what_is_no_list_and_no_search(copy):
     with pytest.raises(IncparseError, match="is no CandidateList"):
-        copy.get_pipe("incparse_reranker").initialize(list, lists=lists)
-
-
-@pytest.mark.parametrize("search", [{"choose": None}, {"n": None}, None, "abc"])
-def test_searches_that_cannot_be(copy, search):
-    with pytest.raises(ConfigError, match="it must be a dict of settings and their values"):
-        copy.get_pipe("incparse_reranker").search = search
+        reranker_of(copy).initialize(list, lists=["fold-001.jsonl.gz"])
+    for search in ({"choose": None}, None, "abc"):
+        with pytest.raises(ConfigError, match="it must be a dict of settings and their values"):
+            reranker_of(copy).search = search
     with pytest.raises(ConfigError, match="it must be a dict of settings"):
-        copy.get_pipe("incparse").search = "abc"
+        parser_of(copy).search = "abc"
