@@ -36,10 +36,6 @@ class UntaggedError(TreebankError):
     def __reduce__(self):
         return type(self), (self.path, self.line, self.column, self.problem)
 
-    def with_advice(self, advice: str) -> TreebankError:
-        """Return the error with what else to do, for what cannot go without parts of speech."""
-        return TreebankError(self.path, self.line, self.column, f"{self.problem}; {advice}")
-
 
 class ModelError(IncparseError):
     """A model folder or byte string that cannot be loaded."""

@@ -176,16 +176,13 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
 def _hint_at_lines(lines: Sequence[str], name: str, advice: str) -> None:
     """Say on standard error if the lines of a text are likely to be sentences, and not broken where they were full."""
     lines = [line.strip() for line in lines]
-    if len(lines) > 1 and all(lines) and (all(map(_SENTENCE_END.search, lines)) or _begin_alike(lines)):
-        echo(f"Hint: {name} has a line for each sentence, it seems, and no blank line: if each is {advice}", err=True)
-
-
-def _begin_alike(lines: Sequence[str]) -> bool:
-    """Return whether lines begin alike, none ends within a sentence, and the next one's first word had room on most."""
-    width = max(map(len, lines))
+    if len(lines) < 2 or not all(lines):
+        return
+    width, begin_in_lower_case = max(map(len, lines)), {line.lstrip("\"'“‘«([")[:1].islower() for line in lines}
     n_with_room = sum(len(line) + 1 + len(after.split(maxsplit=1)[0]) <= width for line, after in pairwise(lines))
-    are_alike = len({line.lstrip("\"'“‘«([")[:1].islower() for line in lines}) == 1
-    return are_alike and 2 * n_with_room >= len(lines) - 1 and not any(line[-1] in ",;:–—-" for line in lines)
+    are_alike = len(begin_in_lower_case) == 1 and not any(line[-1] in ",;:–—-" for line in lines)
+    if all(map(_SENTENCE_END.search, lines)) or (are_alike and 2 * n_with_room >= len(lines) - 1):
+        echo(f"Hint: {name} has a line for each sentence, it seems, and no blank line: if each is {advice}", err=True)
 
 
 def parse_texts(

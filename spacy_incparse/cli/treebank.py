@@ -12,7 +12,7 @@ from typer import Argument, Option, echo
 
 from spacy_incparse.cli import options
 from spacy_incparse.cli.evaluate import tree_sentences
-from spacy_incparse.errors import IncparseError, UntaggedError
+from spacy_incparse.errors import IncparseError, TreebankError, UntaggedError
 from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
@@ -223,7 +223,8 @@ def repair(
         try:
             trees = list(read_trees(path))
         except UntaggedError as error:  # without tags, a rule would find what it should not, such as a missing phrase
-            raise error.with_advice("`repair` looks at parts of speech, and needs brackets that have them") from None
+            what = f"{error.problem}; `repair` looks at parts of speech, and needs brackets that have them"
+            raise TreebankError(error.path, error.line, error.column, what) from None
         found, changes = repair_trees(trees, rules, str(path))
         if relabeller is not None:
             relabelled = relabel_trees(found, relabeller, rules)

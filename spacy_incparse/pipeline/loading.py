@@ -113,9 +113,11 @@ class Parser:
             return
         remaining = repeat(None) if tags is None else iter(tags)
         docs = (self._doc(sentence, next(remaining, ())) for sentence in sentences)
+        own = SENTENCES | (set() if tags is None else {"token.tag"})  # what no component may replace
         while batch := list(islice(docs, BATCH_SIZE)):
-            for doc in self._parsed(batch, has_tags=tags is not None):
-                yield next(map(_plain, doc_trees(doc)), None)
+            with given(self.nlp, own, None if tags is None else "doc"):
+                parsed = list(self.nlp.pipe(batch))
+            yield from (next(map(_plain, doc_trees(doc)), None) for doc in parsed)
         if isinstance(tags, Sized) and next(remaining, None) is not None:  # an iterator may have no end
             raise IncparseError("pass one list of tags for each sentence: there are more lists than sentences")
 
@@ -129,11 +131,6 @@ class Parser:
         if not isinstance(sentence, str):
             _check_strings("word", sentence)
         return one_sentence(self.nlp, sentence, tags)
-
-    def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
-        """Return the Docs with trees; they pass no component that would replace their sentences, or tags."""
-        with given(self.nlp, SENTENCES | ({"token.tag"} if has_tags else set()), "doc" if has_tags else None):
-            return list(self.nlp.pipe(docs))
 
 
 def _check_strings(what: str, values: Iterable[object]) -> None:

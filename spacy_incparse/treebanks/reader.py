@@ -117,17 +117,19 @@ def read_parses(
     A line `()`, `(())` or `(TOP)` is a failed parse, and so are blank lines if the trees are too few without them, and
     just enough with them. Skipped trees are counted, but left out. Errors are as in `read_trees`.
     """
-    texts, results = [(file, read_text(file)) for file in treebank_files(path)], []
-    for no_tree in (_FAILED, rf"{_FAILED}|^[ \t]*(?=\n)"):
+    texts = [(file, read_text(file)) for file in treebank_files(path)]
+
+    def read(no_tree: str) -> tuple[dict[int, Tree | None], SkipLog, int]:
         found, log = dict[int, Tree | None](), SkipLog()
         for file, text in texts:
             whole = re.sub(no_tree, f"({_STAND_IN} {_STAND_IN})", text, flags=re.MULTILINE)
             for tree in _trees_of_text(whole, file, None if skip_bad is None else log, tags):
                 found[len(found) + log.n_trees + 1] = None if tree.label == _STAND_IN else tree
-        results.append((found, log))
-        if len(found) + log.n_trees >= n_sentences:
-            break
-    found, log = results[-1 if len(found) + log.n_trees == n_sentences else 0]
+        return found, log, len(found) + log.n_trees
+
+    found, log, n_found = read(_FAILED)
+    if n_found < n_sentences and (longer := read(rf"{_FAILED}|^[ \t]*(?=\n)"))[2] == n_sentences:
+        found, log, _ = longer
     if skip_bad is not None:
         skip_bad.update(log)
     return found
