@@ -49,6 +49,33 @@ def test_an_unknown_kind_is_told_those_that_there_are(name):
         catalogue.kind_of({"kind": name})
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
+        ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
+        ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
+        ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
+        ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),
+        (
+            {"measures_beam_size": 5, "outcome_filter_min_count": 5},
+            "'measures_beam_size' belongs to generative parsers, 'outcome_filter_min_count' to perceptron parsers",
+        ),
+    ],
+)
+def test_wrong_settings_of_the_search(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        catalogue.check_search(settings)
+
+
+def test_good_settings_of_the_search():
+    catalogue.check_search({})
+    catalogue.check_search({"choose": "expected_f", "choose_trees": 20})
+    catalogue.check_search({"beam_size": 0})  # of a generative parser
+    catalogue.check_search({"measures_beam_size": 50, "beam_size": 7})
+    catalogue.check_search({"generative_weight": 20})
+
+
 @pytest.mark.usefixtures("toy")
 def test_a_new_kind_is_trained_saved_and_loaded_by_the_command(tmp_path):
     from spacy_incparse.cli import app

@@ -9,33 +9,6 @@ from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
-        ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
-        ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
-        ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
-        ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),
-        (
-            {"measures_beam_size": 5, "outcome_filter_min_count": 5},
-            "'measures_beam_size' belongs to generative parsers, 'outcome_filter_min_count' to perceptron parsers",
-        ),
-    ],
-)
-def test_wrong_settings_of_the_search(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        check_search(settings)
-
-
-def test_good_settings_of_the_search():
-    check_search({})
-    check_search({"choose": "expected_f", "choose_trees": 20})
-    check_search({"beam_size": 0})  # of a generative parser
-    check_search({"measures_beam_size": 50, "beam_size": 7})
-    check_search({"generative_weight": 20})
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
         ({"foo": 1}, "there is no setting 'foo' of training: the settings are beam_size, .*, features, .*, tagger"),
         (
             {"kind": "generative", "table_bits": 18},
