@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
 from itertools import groupby, islice
@@ -31,7 +31,7 @@ from spacy_incparse.errors import IncparseError, PatternError, TreebankError
 from spacy_incparse.files import STDIN, named_paths
 from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text, scanned
+from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text
 from spacy_incparse.trees.brackets import skip_blank
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
@@ -107,7 +107,7 @@ def search_command(
     files = [file for path in arguments for file in _expand(path)]
     keep_inputs(output, *files)
     n_columns = max(len(path.name) for path in files) if len(files) > 1 else 0
-    writers: dict[str, HitWriter] = {
+    writers: dict[str, Callable[[Hit], str]] = {
         "kwic": partial(kwic, shutil.get_terminal_size().columns, context, n_columns, len(compiled) > 1),
         "tree": partial(tree_lines, shutil.get_terminal_size().columns),
         "json": json_line,
@@ -120,8 +120,7 @@ def search_command(
     header = [*COLUMNS, *(f"{name}_node" if name in COLUMNS else name for name in names)]
     is_shown = search.writer is None or output is not None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
-        results = search.results(files, n_process)
-        write_lines(output, search.lines(results, header if format_ == "tsv" else (), progress.update))
+        write_lines(output, search.lines(files, n_process, header if format_ == "tsv" else (), progress.update))
 
 
 _NAMED = re.compile(r"([\w-]+):\s+(\S.*)")
@@ -199,17 +198,62 @@ _COMMENT = re.compile(
 )
 
 
-def _bracket_trees(text: str, path: Path, comments: Sequence[re.Match[str]], **options: Any) -> tuple[Forest, Origins]:
+_Row = tuple[int, Tree | str | None, Origin]
+"""The number of a line, and a tree on it with its origin; "" for a failed parse, None for what is no tree."""
+
+
+def _trees(
+    path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, **options: Any
+) -> tuple[Forest, Origins]:
+    """Return the trees of a file of any kind; options: those of `forest_of` for bracket files."""
+    rows: Iterable[_Row]
+    if path.suffix == DOCBIN:
+        rows = _docbin_rows(path)
+    elif path.suffix == PARQUET:
+        more = ("id", "sentence", "start", "text") if needs_origins else ()
+        with_trees = (row for row in read_rows(path, ["brackets"], *more) if row["brackets"])
+        rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in enumerate(with_trees, start=1))
+    else:
+        text = read_text(path)
+        if not (path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{"))):
+            comments = _COMMENT.finditer(text) if needs_origins else ()
+            return _bracket_trees(text, path, list(comments), reader=reader, skip_bad=skip_bad, **options)
+        lines = enumerate(text.split("\n"), start=1)
+        rows = ((number, *one) for number, line in lines if line.strip() for one in _json_sentences(line))
+    forest, origins = Forest(symbols=reader.symbols), list[Origin]()
+    for number, (line_number, given, origin) in enumerate(rows, start=1):
+        n_before, problem = len(forest), _NO_TREES if given is None else ""
+        if isinstance(given, Tree):
+            forest.add(given)
+        elif given and (reader.read(given.encode(), forest) < 0 or len(forest) > n_before + 1):
+            if len(forest) > n_before:
+                forest = Forest(map(forest.tree, range(n_before)), symbols=reader.symbols)
+            try:
+                forest.add(Tree.from_string(given))  # it has a message for each mistake
+            except TreebankError as error:
+                problem = f"a tree of this line is damaged: {error.problem}"
+        if problem:
+            bad = TreebankError(path, line_number, 1, problem)
+            if skip_bad is None:
+                raise bad
+            skip_bad.add(bad, is_tree=True)
+        if len(forest) > n_before:
+            origins.append(origin._replace(number=number))
+    return forest, origins
+
+
+def _bracket_trees(text: str, path: Path, comments: list[re.Match[str]], **options: Any) -> tuple[Forest, Origins]:
     """Return the trees of a bracket file, with the ids in its comments: of the sentence below, and of documents."""
     if not comments:
         return forest_of(text, path, **options), None
     positions: dict[int, int] = {}
     forest, known = forest_of(text, path, positions=positions, **options), dict[int, Origin]()
-    remaining, document, sentence = list(reversed(comments)), None, None
+    comments.reverse()
+    document, sentence = None, None
     for number, position in positions.items():
         own = None
-        while remaining and remaining[-1].start() < position:
-            comment = remaining.pop()
+        while comments and comments[-1].start() < position:
+            comment = comments.pop()
             if comment[3]:
                 document, sentence = comment[3].strip(), 0
             elif skip_blank(text, comment.end()) == position:  # and not the id of a tree that was skipped
@@ -219,60 +263,22 @@ def _bracket_trees(text: str, path: Path, comments: Sequence[re.Match[str]], **o
     return forest, [known[forest.place(k)] for k in range(len(forest))]
 
 
-def _json_trees(
-    text: str, path: Path, reader: BracketReader, skip_bad: SkipLog | None
-) -> tuple[Forest, Sequence[Origin]]:
-    """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
-    forest, origins, number = Forest(symbols=reader.symbols), list[Origin](), 0
-    for line_number, line in enumerate(text.split("\n"), start=1):
-        for brackets, origin in _sentences(line) if line.strip() else ():
-            number += 1
-            if brackets == "":
-                continue
-            try:
-                if brackets is None:
-                    raise TreebankError(path, line_number, 1, _NO_TREES)
-                n_before = len(forest)
-                if reader.read(brackets.encode(), forest) < 0 or len(forest) != n_before + 1:
-                    try:
-                        forest.add(Tree.from_string(brackets))  # it has a message for each mistake
-                    except TreebankError as error:
-                        what = f"a tree of this line is damaged: {error.problem}"
-                        raise TreebankError(path, line_number, 1, what) from None
-                origins.append(origin._replace(number=number))
-            except TreebankError as error:
-                if skip_bad is None:
-                    raise
-                skip_bad.add(error, is_tree=True)
-    return forest, origins
-
-
-def _sentences(line: str) -> Iterator[tuple[str | None, Origin]]:
-    """Yield the trees of an object as brackets, "" for null, None for what else is no text or no such object."""
+def _json_sentences(line: str) -> list[tuple[str | None, Origin]]:
+    """Return the sentences of an object: of a document of `annotate`, or the one of `parse`."""
     try:
         row = json.loads(line)
         if "tree" in row:
             document = f"paragraph {row['paragraph']}" if "paragraph" in row else None
-            origin = _origin(row, document)._replace(sentence=row.get("sent"))
-            found = [("" if row["tree"] is None else row["tree"], origin)]
+            tree = "" if row["tree"] is None else row["tree"]
+            found = [(tree, _origin(row, document)._replace(sentence=row.get("sent")))]
         else:
-            meta = row.get("meta")
-            found = [(one["brackets"], _origin(one, row.get("id"), meta=meta)) for one in row["sentences"]]
+            found = [(one["brackets"], _origin(one, row.get("id"), row.get("meta"))) for one in row["sentences"]]
     except (ValueError, TypeError, KeyError, RecursionError):
         found = [(None, Origin(0))]
-    yield from ((brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found)
+    return [(brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found]
 
 
-def _origin(sentence: Mapping[str, Any], document: Any, number: int = 0, meta: Any = None) -> Origin:
-    """Return what an object or a row says of its sentence, and `meta`, the document's other fields, of its id."""
-    ids = meta.get("sent_ids") if isinstance(meta, dict) else None
-    own = sentence.get("sent_id", sentence.get("id") if "tree" in sentence else None)
-    own = ids[sentence["sentence"]] if ids else own
-    own, document = (name if name is None else str(name) for name in (own, document))
-    return Origin(number, own, document, sentence.get("sentence"), sentence.get("start"), sentence.get("text"))
-
-
-def _stored_trees(path: Path, symbols: Symbols) -> tuple[Forest, Sequence[Origin]]:
+def _docbin_rows(path: Path) -> Iterator[_Row]:
     # Imported here, so that searching bracket files does not need spaCy and starts quickly.
     from spacy.lang.xx import MultiLanguage
     from spacy.vocab import create_vocab
@@ -280,15 +286,21 @@ def _stored_trees(path: Path, symbols: Symbols) -> tuple[Forest, Sequence[Origin
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.registered import read_docbin
 
-    forest, origins = Forest(symbols=symbols), list[Origin]()
     vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is
     for doc in read_docbin(path, vocab):
+        meta = json.loads(str(doc.user_data.get("meta", "{}")))
         for number, found in enumerate(anchored_trees(doc)):
-            forest.add(found.tree)
             row = {"sentence": number, "start": found.start_char, "text": found.text}
-            meta = json.loads(str(doc.user_data.get("meta", "{}")))
-            origins.append(_origin(row, doc.user_data.get("id"), len(forest), meta))
-    return forest, origins
+            yield 1, found.tree, _origin(row, doc.user_data.get("id"), meta)
+
+
+def _origin(sentence: Mapping[str, Any], document: Any, meta: Any = None) -> Origin:
+    """Return what an object or a row says of its sentence, and `meta`, the document's other fields, of its id."""
+    ids = meta.get("sent_ids") if isinstance(meta, dict) else None
+    own = sentence.get("sent_id", sentence.get("id") if "tree" in sentence else None)
+    own = ids[sentence["sentence"]] if ids else own
+    own, document = (name if name is None else str(name) for name in (own, document))
+    return Origin(0, own, document, sentence.get("sentence"), sentence.get("start"), sentence.get("text"))
 
 
 class Hit(NamedTuple):
@@ -353,10 +365,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class FileSearch:
-    """What to do with each file: write hits with `writer`, or else count them, as `by` says."""
+    """What to do with each file: write hits with `writer`, without newlines, or else count them, as `by` says."""
 
     patterns: Mapping[str, Pattern]
-    writer: HitWriter | None = None
+    writer: Callable[[Hit], str] | None = None
     by: str = ""  # "": count all of them; otherwise also count words
     raw_labels: bool = False
     every: bool = False
@@ -367,21 +379,22 @@ class FileSearch:
     tags: bool = True
 
     def lines(
-        self, results: Iterable[FileResult], header: Sequence[str], on_file: Callable[[int], object]
+        self, files: Sequence[Path], n_process: int, header: Sequence[str], on_file: Callable[[int], object]
     ) -> Iterator[str]:
         """Yield what the command writes: the hits in files, or their counts; with a header, as a table.
 
         Then warn of labels that no file has, and list what was skipped, on standard error.
         """
         total, n_left = FileResult(), self.limit
+        n_workers = 1 if STDIN in files else min(n_process, max(len(files), 1))  # other processes do not have it
         if header and self.writer:
             yield "\t".join(header)
-        for result in results:
+        for _, result in run_in_order(partial(self.searcher, is_alone=n_workers == 1), files, n_workers):
             for line in islice(result.lines, n_left):
                 yield line
                 n_left = None if n_left is None else n_left - 1
             total.add(result)
-            on_file(result.is_file)
+            on_file(1)
             if n_left == 0:
                 break
         problems = (label_problem(label, total.known, are_all=n_left != 0) for label in sorted(total.absent))
@@ -395,54 +408,30 @@ class FileSearch:
             if total.skipped and not total.n_trees:
                 raise IncparseError(f"{total.skipped.entries[0].path}: no tree is left without the malformed ones")
 
-    def results(self, files: Sequence[Path], n_process: int) -> Iterator[FileResult]:
-        """Yield the result of each file, in their order; the last one may have only what was skipped."""
-        if n_process == 1 or STDIN in files:  # which other processes do not have
-            yield from self._results(files)
-            return
-        for _, found in run_in_order(partial(getattr, self, "of_file"), files, min(n_process, max(len(files), 1))):
-            yield from found
-
-    def of_file(self, path: Path) -> list[FileResult]:
-        """Return the results of a file, with at most `limit` hits."""
-        return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._results([path])]
-
-    def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
-        skipped, reader = SkipLog() if self.skip_bad else None, BracketReader(Symbols())
-        origins: Origins
+    def searcher(self, *, is_alone: bool) -> Callable[[Path], FileResult]:
+        """Return a function that searches a file; unless it `is_alone` in its process, it looks for hits at once."""
+        reader = BracketReader(Symbols())
         for pattern in self.patterns.values():
             pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
-        for path in files:
-            if path.suffix == DOCBIN:
-                forest, origins = _stored_trees(path, reader.symbols)
-            elif path.suffix == PARQUET:
-                forest, origins = self._parquet_trees(path, reader)
-            else:
-                text = read_text(path)
-                if path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{")):
-                    forest, origins = _json_trees(text, path, reader, skipped)
-                else:
-                    comments = list(_COMMENT.finditer(text)) if self.writer or self.by == "document" else []
-                    forest, origins = _bracket_trees(
-                        text, path, comments, reader=reader, skip_bad=skipped, is_normalized=self.normalized,
-                        tags=self.tags,
-                    )  # fmt: skip
-            symbols = forest.symbols  # a normalized forest has those of the published trees, too
-            known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
-            absent = {label for one in self.patterns.values() for label in one.absent(known, symbols.word_numbers)}
-            hits = self._hits(path, forest, origins)
-            found = FileResult(map(self.writer, hits)) if self.writer else self._counted(path, forest, origins, hits)
-            yield replace(found, is_file=True, n_trees=len(forest), known=known, absent=absent)
-        if skipped is not None:
-            yield FileResult(skipped=skipped)
 
-    def _parquet_trees(self, path: Path, reader: BracketReader) -> tuple[Forest, Origins]:
-        more = ("id", "sentence", "start", "text") if self.writer or self.by == "document" else ()
-        rows = [row for row in read_rows(path, ["brackets"], *more) if row["brackets"]]
-        forest = scanned("\n".join(row["brackets"] for row in rows), path, reader.symbols, reader) if rows else Forest()
-        if forest is None or len(forest) != len(rows):
-            raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
-        return forest, [_origin(row, row.get("id"), k) for k, row in enumerate(rows, start=1)]
+        def search_file(path: Path) -> FileResult:
+            found, needs_origins = FileResult(), self.writer is not None or self.by == "document"
+            options: dict[str, Any] = {"is_normalized": self.normalized, "tags": self.tags}
+            log = found.skipped if self.skip_bad else None
+            forest, origins = _trees(path, reader, log, needs_origins, **options)
+            symbols = forest.symbols  # a normalized forest has those of the published trees, too
+            found.n_trees = len(forest)
+            found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
+            for pattern in self.patterns.values():
+                found.absent |= pattern.absent(found.known, symbols.word_numbers)
+            if self.writer is None:
+                self._count(found, path, forest, origins)
+            else:
+                lines = map(self.writer, self._hits(path, forest, origins))
+                found.lines = lines if is_alone else list(islice(lines, self.limit))
+            return found
+
+        return search_file
 
     def _hits(self, path: Path, forest: Forest, origins: Origins) -> Iterator[Hit]:
         """Yield the hits of all patterns, tree by tree."""
@@ -458,21 +447,19 @@ class FileSearch:
 
         return merge(*map(hits_of, self.patterns, self.patterns.values()), key=lambda hit: hit.match.number)
 
-    def _counted(self, path: Path, forest: Forest, origins: Origins, hits: Iterable[Hit]) -> FileResult:
+    def _count(self, found: FileResult, path: Path, forest: Forest, origins: Origins) -> None:
         if self.by in ("", "pattern") and not self.whole:
-            counts = Counter({name: pattern.count(forest) for name, pattern in self.patterns.items()})
+            found.counts.update({name: pattern.count(forest) for name, pattern in self.patterns.items()})
         else:
-            counts = Counter(map(self._key, hits))
-        words = Counter[str]()
+            found.counts.update(map(self._key, self._hits(path, forest, origins)))
         if self.by == "document":
             for k, tree in enumerate(forest):
-                words[(origins and origins[k].document) or str(path)] += len(_words(tree, 0, tree.end))
+                found.words[(origins and origins[k].document) or str(path)] += len(_words(tree, 0, tree.end))
         elif self.by:
             # Imported here, so that the other commands start faster.
             from spacy_incparse.patterns import compile
 
-            words[str(path) if self.by == "file" else ""] = compile("__ !< __ !> /^-NONE-$/").count(forest)
-        return FileResult(counts=counts, words=words)
+            found.words[str(path) if self.by == "file" else ""] = compile("__ !< __ !> /^-NONE-$/").count(forest)
 
     def _key(self, hit: Hit) -> str:
         """Return what a hit counts under: words under their own text."""
@@ -494,7 +481,6 @@ class FileResult:
     n_trees: int = 0
     words: Counter[str] = field(default_factory=Counter)  # searched: by file or document, or all of them under ""
     skipped: SkipLog = field(default_factory=SkipLog)
-    is_file: bool = False  # not only what was skipped
     known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process
     absent: Set[str] = frozenset()  # those of the patterns that are not among them
 
@@ -508,9 +494,6 @@ class FileResult:
             self.absent = other.absent & self.absent if self.known else other.absent
         self.known |= other.known
 
-
-HitWriter = Callable[[Hit], str]
-"""Formats a hit, without a final newline."""
 
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is
 

@@ -115,6 +115,7 @@ def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
         ("It rained.", "expected an object with trees"),
         ('{"sentences": [{"brackets": null}]}', "expected an object with trees"),
         ('{"tree": "(S (NP"}', "a tree of this line is damaged"),
+        ('{"tree": "(S (NN hail)) (S (NN fog))"}', "a tree of this line is damaged"),
     ],
 )
 def test_lines_without_trees(run, write, line, message):
