@@ -20,7 +20,7 @@ COMPILED = (".so", ".pyd")
 SHARED = "spacy_incparse/_cyutility."  # Cython's code that all compiled modules share; see setup.py
 SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
 MAX_WHEEL_BYTES = 30 * 10**6
-MAX_MODEL_BYTES = {"en": 12 * 10**6, "en_accurate": 15 * 10**6, "en_generative": 4 * 10**6}
+MAX_MODEL_BYTES = {"en": 12 * 10**6, "en_accurate": 16 * 10**6, "en_generative": 4 * 10**6}
 
 
 def main(sdist: str, wheel: str) -> None:

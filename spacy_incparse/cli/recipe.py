@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings of the parser
 # The component's settings that a trained pipeline takes over, and those that training sets itself.
-_OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
+_OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks", "ptb_words")
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
 _FINE_TUNED = ("sentencizer", "incparse_senter", "incparse_tagger", "incparse")  # of a pipeline that is fine-tuned
 
