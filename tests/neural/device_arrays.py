@@ -13,7 +13,6 @@ import thinc.optimizers
 import thinc.types
 import thinc.util
 from thinc.api import NumpyOps, Ops, set_current_ops
-from thinc.shims.pytorch_grad_scaler import PyTorchGradScaler
 
 _CPU = NumpyOps()
 _OPERATORS = "lt le gt ge eq ne add sub mul truediv floordiv mod pow matmul and or xor".split()
@@ -216,25 +215,6 @@ def use_device(monkeypatch):
         thinc.optimizers, "get_array_ops", lambda a: DeviceOps() if isinstance(a, DeviceArray) else _CPU
     )
     set_current_ops(DeviceOps())
-
-
-def use_mixed_precision(monkeypatch):
-    """Let thinc's mixed precision of CUDA work on the processor, with bfloat16; return the scales of gradients."""
-    import torch
-
-    scales = []
-
-    def autocast(device_type, dtype=torch.bfloat16, enabled=True):
-        return plain("cpu", dtype=dtype, enabled=enabled)
-
-    def scale(self, tensor, scale_per_device, inplace):
-        scales.append(float(self._scale))
-        return tensor.mul_(self._scale)
-
-    plain = torch.autocast
-    monkeypatch.setattr(torch, "autocast", autocast)
-    monkeypatch.setattr(PyTorchGradScaler, "_scale_tensor", scale)
-    return scales
 
 
 def _from_dlpack(capsule):

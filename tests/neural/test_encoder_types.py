@@ -151,8 +151,9 @@ def test_settings_name_the_layers_and_the_pieces(tmp_path, monkeypatch):
     assert (sizes["n_buckets"], sizes["model_max_length"]) == (N_BUCKETS, CONFIG["max_position_embeddings"] - 2)
     assert "Wordpiece" in names
     monkeypatch.setattr("spacy_incparse.cli.train_neural.has_transformers", lambda: True)
-    model = neural_config(encoder=str(tmp_path))["components"]["transformer"]["model"]
+    model = neural_config(encoder=str(tmp_path), mixed_precision=True)["components"]["transformer"]["model"]
     assert model["@architectures"] == "spacy_incparse.MPNetTransformer.v1"
+    assert model["mixed_precision"]
     assert "type_vocab_size" not in model
 
 
