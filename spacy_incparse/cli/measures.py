@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -64,9 +65,9 @@ def measures_command(
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
-    Writes a tab-separated table with one row per written word: clitics and punctuation belong to the word that they are
-    attached to. docs/measures.md describes the columns. Figures are in bits and come from the probabilities of a
-    generative model. Missing values are empty cells, and `flag` says why.
+    Writes a table, tab-separated unless --output ends in .csv, with one row per written word: clitics and punctuation
+    belong to the word that they are attached to. docs/measures.md describes the columns. Figures are in bits and come
+    from the probabilities of a generative model. Missing values are empty cells, and `flag` says why.
 
     \b
     Examples:
@@ -88,7 +89,8 @@ def measures_command(
             name = f"in_{name}"
         header.append(name)
     rows = _rows(nlp, parser, sentences, beams, lags, trees, ptb)
-    options.write_lines(output, map("\t".join, chain([header], rows)))  # a tab cannot be in a word
+    line = _csv_line if output is not None and output.suffix.lower() == ".csv" else "\t".join  # no word has a tab
+    options.write_lines(output, map(line, chain([header], rows)))
     if output is not None and output.is_file():  # not a device, which gets no settings file
         filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
         settings = {
@@ -106,6 +108,12 @@ def measures_command(
             "ptb": ptb,
         }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
 
 
 def _side_file(path: Path) -> Path:
@@ -252,9 +260,12 @@ def _read_table(
             for wanted in (column, *by):
                 if wanted not in header:
                     found = ", ".join(filter(None, header)) or "nothing"
+                    advice = "use this name for the column with the sentences, or name yours with --column"
+                    if wanted != column:
+                        advice = "repeat --sentence for each column that tells sentences apart"
                     raise IncparseError(
-                        f"{name}:1: the header has no column {wanted!r} (it has {found}): use this name for the column "
-                        f"with the sentences, or name yours with --column, and what separates columns with --sep"
+                        f"{name}:1: the header has no column {wanted!r} (it has {found}): {advice}, and name what "
+                        f"separates columns with --sep"
                     )
                 if header.count(wanted) > 1:
                     raise IncparseError(f"{name}:1: two columns have the name {wanted!r}: rename one of them")

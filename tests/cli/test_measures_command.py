@@ -1,3 +1,4 @@
+import csv
 import gzip
 import json
 import os
@@ -81,6 +82,18 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
     assert [filter_["log10_gamma"] for filter_ in settings["beams"]] == [-8.693820, -11.693820]
     assert settings["settings"]["context_min_count"] == 1
+
+
+def test_a_table_in_a_csv_is_separated_by_commas(model, write, tmp_path):
+    stimuli = write("a.csv", 'item,text\n1,"Well, ""no""."\n')
+    for name in ("out.csv", "out.tsv"):
+        assert run("measures", stimuli, "-m", model, "-o", tmp_path / name).exit_code == 0
+    with (tmp_path / "out.csv").open(encoding="utf8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows == table((tmp_path / "out.tsv").read_text(encoding="utf8"))
+    assert [(row["text"], row["item"], row["in_text"]) for row in rows] == [
+        ("Well,", "1", 'Well, "no".'), ('"no".', "1", 'Well, "no".')
+    ]  # fmt: skip
 
 
 def test_an_empty_beam_leaves_cells_empty():
@@ -182,6 +195,9 @@ def test_own_regions_keep_their_rows(model, write, refused):
     assert float(rows[0]["surprisal"]) == pytest.approx(sum(surprisals[:2]), abs=1e-5)
     assert [row["surprisal"] for row in rows[1:4]] == [word["surprisal"] for word in words[2:]]
     assert "a.csv:6: the rows of region np are in two places" in refused("measures", path, *options[:-1], "region")
+    message = refused("measures", path, *options[:-1], "itm")
+    assert "a.csv:1: the header has no column 'itm'" in message
+    assert "--column" not in message
     assert "pass one character" in refused("measures", path, "--sep", ";;")
 
 
