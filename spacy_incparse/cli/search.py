@@ -97,7 +97,7 @@ def search_command(
         patterns or (), pattern_file, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout
     )
     names = list(dict.fromkeys(name for pattern in compiled.values() for name in pattern.names))
-    by = "label" if by_label else by
+    by = "label" if by_label else by and by.removeprefix("=")
     if (count or by) and (limit or every or format_ not in (None, "tsv") or context is not None or (count and by)):
         raise IncparseError("--count, --by and --by-label exclude each other, --limit, --every, --context and --format")
     if by and by not in (*BY, *names):

@@ -66,7 +66,8 @@ def set_doc_trees(doc: Doc, trees: Iterable[Any] | None) -> None:
     Each is as in `set_span_tree`. Raises IncparseError, and changes nothing, unless there is one for each sentence.
     """
     sentences = split_sentences(doc)
-    given = [trees] if isinstance(trees, Tree | str) else list(trees or ())
+    is_one = isinstance(trees, Tree | str) or not isinstance(trees, Iterable | None)
+    given = [trees] if is_one else list(trees or ())
     if given and len(given) != len(sentences):
         what = f"{len(given)} trees do not fit the Doc, which has {len(sentences)} sentences with words"
         raise IncparseError(f"{what}: pass one for each, None for a sentence without a tree")

@@ -178,6 +178,8 @@ def label_problem(
     near = [other for other in known if other.casefold() == label.casefold()]
     if not are_all and (is_plausible or not (is_penn_style or near)):
         return None
+    if label in known:  # one of the Penn Treebank, which may well be absent
+        return f"no tree here has the label {label!r}"
     near = near or get_close_matches(label.upper(), known) or get_close_matches(bare_label(label).upper(), known)
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "docs/labels.md lists the labels"
     return f"no tree {'here' if are_all else 'of this kind'} has the label {label!r}: {advice}"

@@ -196,6 +196,7 @@ def test_several_patterns_and_counts(run, file, write, tmp_path):
     write("none.mrg", "(S (NP (NNS b)))\n")
     for by, expected in {
         "name": ["(none) 3", "May 1"],
+        "=name": ["(none) 3", "May 1"],
         "word": ["May 1", "a pumpkin 1", "the old gardener 1", "the roof 1"],
         "file": [f"{file} 4", f"{tmp_path / 'none.mrg'} 0"],
     }.items():
@@ -297,6 +298,7 @@ def test_labels_that_no_file_has_are_warned_of(run, write, arguments, warned):
     found = result.stderr.splitlines()
     assert (result.exit_code, len(found)) == (0, len(warned))
     assert all(text in line for text, line in zip(warned, found, strict=True))
+    assert "did you mean 'SINV'" not in result.stderr
 
 
 @pytest.mark.parametrize("root", ["ROOT", "TOP", "S1", '""', "_ROOT_"])

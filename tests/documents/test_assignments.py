@@ -54,6 +54,7 @@ def test_given_trees_are_normalized_and_stored(doc, second):
     ("assign", "message"),
     [
         (lambda doc: setattr(doc._, "trees", [OWL]), r"^1 trees .* 2 sentences"),
+        (lambda doc: setattr(doc._, "trees", 3), r"^1 trees .* 2 sentences"),
         (
             lambda doc: setattr(doc._, "trees", [None, OWL]),
             r"word 1 of the tree is 'The', .* sentence 'It'.*'It rained",
