@@ -266,21 +266,23 @@ def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
         if is_blank:
             continue
         sentence = list(block)
-        values = {}  # what follows the equals sign of a comment
-        for key in ("# newdoc", "# sent_id"):
-            comment = next((line for _, line in sentence if line.startswith(key)), None)
-            if comment is not None:
-                values[key] = _printable(comment.partition("=")[2].strip()) or f"{file.name}:{sentence[0][0]}"
-        if "# newdoc" in values:
+        place, newdoc = f"{file.name}:{sentence[0][0]}", _value(sentence, "# newdoc")
+        if newdoc is not None:
             if collected:
                 yield _document(collected, name, file.name)
-            collected, name = [sentence], values["# newdoc"]
+            collected, name = [sentence], newdoc or place
         elif name:
             collected.append(sentence)
         else:
-            yield _document([sentence], values.get("# sent_id", f"{file.name}:{sentence[0][0]}"), file.name)
+            yield _document([sentence], _value(sentence, "# sent_id") or place, file.name)
     if collected:
         yield _document(collected, name, file.name)
+
+
+def _value(sentence: list[_Line], key: str) -> str | None:
+    """Return what follows the equals sign of a comment; None if there is no such comment."""
+    comment = next((line for _, line in sentence if line.startswith(key)), None)
+    return None if comment is None else _printable(comment.partition("=")[2].strip())
 
 
 def _document(sentences: list[list[_Line]], name: str, file: str) -> Item:
@@ -296,8 +298,7 @@ def _document(sentences: list[list[_Line]], name: str, file: str) -> Item:
     checked = _decoded(text.encode("utf8", "surrogateescape"), name, file)
     if isinstance(checked, Unreadable):
         return checked
-    ids = [next((line for _, line in one if line.startswith("# sent_id")), "") for one in sentences]
-    names = [line.partition("=")[2].strip() or None for line in ids]
+    names = [_value(one, "# sent_id") or None for one in sentences]
     words, spaces = zip(*found, strict=True) if found else ((), ())
     return Document(
         name, file, text, words, spaces, tuple(starts), _meta_json({"sent_ids": names} if any(names) else {})

@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import json
 import lzma
 
 import pytest
@@ -111,9 +112,9 @@ def test_deeply_nested_json(read):
 
 
 def test_names_that_are_not_utf8_are_escaped(read):
-    sentence = b"# newdoc id = caf\xe9\n1\tRain\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    sentence = b"# newdoc id = caf\xe9\n# sent_id = \xe9\n1\tRain\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
     (found,) = read("a.conllu", sentence)
-    assert (found.id, found.text) == ("caf\\udce9", "Rain ")
+    assert (found.id, found.text, json.loads(found.meta)) == ("caf\\udce9", "Rain ", {"sent_ids": ["\\udce9"]})
     (found,) = read(b"caf\xe9.txt".decode("utf8", "surrogateescape"), "It rained.")
     assert found.id == found.file == "caf\\udce9.txt"
 
