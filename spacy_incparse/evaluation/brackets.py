@@ -11,14 +11,11 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.trees.labels import WRAPPERS
 from spacy_incparse.trees.tree import Tree
 
 Bracket = tuple[str, int, int]
 """Label, start and end (exclusive), counted in the words (or characters) left after deletion."""
-
-WRAPPERS = frozenset(["", "ROOT", "VROOT", "S1"])
-"""Root labels of published treebanks, and of parsers, that mean TOP."""
-
 
 _DELETED = "\0"  # no tag of a tree
 

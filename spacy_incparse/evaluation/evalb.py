@@ -64,7 +64,13 @@ def score_trees(
     sentences: list[SentenceScore] = []
     labels = LabelCounts()
     n_errors, failed = 0, list[int]()
-    for (gold_tree, parsed_tree), number in zip(_pairs(gold, parsed), numbers or count(1), strict=False):
+    gold, parsed = list(gold), list(parsed)
+    if len(gold) != len(parsed):
+        raise IncparseError(
+            f"{len(gold)} gold trees but {len(parsed)} parsed trees: there must be one parsed tree for each gold tree, "
+            "in the same order; a parse that failed is a line (()), and a blank line is no gold tree"
+        )
+    for gold_tree, parsed_tree, number in zip(gold, parsed, numbers or count(1), strict=False):
         score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
         failed += [number] * (parsed_tree is None)
         n_errors += score.status == ERROR
@@ -144,16 +150,6 @@ def _align(gold_tags: Sequence[str], parsed_tags: Sequence[str], rules: Rules) -
 
 
 _ADVICE = "both must be trees over the same words (EVALB's own mode, as_evalb or --as-evalb, leaves such sentences out)"
-
-
-def _pairs(gold: Iterable[Tree], parsed: Iterable[Tree | None]) -> Iterable[tuple[Tree, Tree | None]]:
-    gold, parsed = list(gold), list(parsed)
-    if len(gold) != len(parsed):
-        raise IncparseError(
-            f"{len(gold)} gold trees but {len(parsed)} parsed trees: there must be one parsed tree for each gold tree, "
-            "in the same order; a parse that failed is a line (()), and a blank line is no gold tree"
-        )
-    return zip(gold, parsed, strict=True)
 
 
 @dataclass(frozen=True)
@@ -263,14 +259,9 @@ def report_scores(
     if n_bootstrap and parsed2 is None:
         raise IncparseError("the bootstrap compares two parsers: give a second file of parsed trees")
     gold = list(gold)
-    first = score(gold, parsed)
-    if parsed2 is None:
-        return ScoreReport(first, as_evalb=as_evalb)
-    second = score(gold, parsed2)
-    comparison = None
-    if n_bootstrap:
-        rows: Any = [getattr(one, "scores", one) for one in (first, second)]
-        comparison = compare(*rows, n=n_bootstrap, seed=seed)
+    first, second = score(gold, parsed), None if parsed2 is None else score(gold, parsed2)
+    rows: Any = [getattr(one, "scores", one) for one in (first, second)]
+    comparison = compare(*rows, n=n_bootstrap, seed=seed) if n_bootstrap else None
     return ScoreReport(first, second, comparison, as_evalb)
 
 

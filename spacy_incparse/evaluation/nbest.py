@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, Bracket, EvalbParams, Rules
+from spacy_incparse.evaluation.brackets import COLLINS, Bracket, EvalbParams, Rules, without_wrapper
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.tree import Tree
 
@@ -159,9 +159,7 @@ class _CountedBrackets(dict[Bracket, Bracket | None]):
         self._rules, self._classes = rules, classes
 
     def of(self, tree: Tree) -> list[Bracket]:
-        phrases, offset = tree.spans(), tree.start
-        if phrases and phrases[0][0] in WRAPPERS:
-            phrases[0] = ("TOP", *phrases[0][1:])
+        phrases, offset = without_wrapper(tree.spans()), tree.start
         if offset:
             phrases = [(label, start - offset, end - offset) for label, start, end in phrases]
         return [bracket for phrase in phrases if (bracket := self[phrase]) is not None]

@@ -12,8 +12,9 @@ from importlib.resources import files
 from itertools import accumulate
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, EvalbParams, Rules
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, Rules
 from spacy_incparse.evaluation.summaries import Agreement
+from spacy_incparse.trees.labels import WRAPPERS
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import captioned, escape, shelve, stack, visible
 from spacy_incparse.viz.options import DIFFERENT, EXTRA, INK, MISSING, WRONG_LABEL, Look, Mark, Options
