@@ -94,10 +94,8 @@ def user_data(doc: Doc) -> dict[Any, Any]:
 
 def clear_trees(doc: Doc) -> None:
     """Remove all trees and measures from the Doc, and the groups of `doc.spans` that mirror trees."""
-    data: dict[Any, Any] = doc.user_data
-    for key in list(data):
-        if isinstance(key, tuple) and key[:2] in (("._.", ATTRIBUTE), ("._.", MEASURES)) and None not in key:
-            del data[key]
+    for key in keys(doc) + keys(doc, MEASURES):
+        del user_data(doc)[key]
     if doc.spans:
         remove_mirrors(doc)
 

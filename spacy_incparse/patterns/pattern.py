@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
@@ -66,13 +66,9 @@ class Pattern:
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names, self._symbols = program.names, Symbols()  # of trees outside forests
-        plain = (
-            [one.text for one in test.atoms if not one.is_regex and not one.ignores_case] for test in program.tests
-        )
-        self._lists = list(plain)  # of literals, by description
-        self.doubtful = {
-            text for texts in self._lists for text in texts
-        }  # those to warn of, if they are unknown labels
+        atoms = [test.atoms for test in program.tests]
+        self._lists = [[one.text for one in some if not (one.is_regex or one.ignores_case)] for some in atoms]
+        self.doubtful = set(chain(*self._lists))  # literals to warn of, if they are unknown labels
         tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
 

@@ -21,7 +21,6 @@ from spacy_incparse.treebanks.bracket_scanner import (
     BracketReader,
     normalized,
 )
-from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.trees.brackets import (
     Layout,
     MalformedError,
@@ -62,7 +61,7 @@ def read_treebank(
         forest = scanned(text, path, Symbols()) if tags else None
         found: list[Tree] | None = None
         if forest is not None and steps is None:
-            found = list(normalized_forest(forest))
+            found = list(normalized(forest))
         elif forest is not None:
             found = [tree for raw in forest if (tree := normalize(raw, steps)) is not None]
         if found is None or (check and any(map(check, found))):
@@ -267,7 +266,7 @@ def forest_of(
             if positions is not None:
                 positions[places[-1]] = place.position
         forest.places = places
-    return normalized_forest(forest) if is_normalized else forest
+    return normalized(forest) if is_normalized else forest
 
 
 def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | None = None) -> Forest | None:
