@@ -28,7 +28,7 @@ from spacy_incparse.treebanks.reader import read_treebank
 
 Paragraph = list[str]  # sentences
 
-N_ROUNDS = 6  # passes over GUM, each with other abbreviations, lists and so on; the larger sources come in parts
+N_ROUNDS = 8  # passes over GUM, each with other abbreviations, lists and so on; the larger sources come in parts
 TEXTS = {  # paragraphs of each; their licences are in docs/english.md
     "wikinews": 2500, "18f_blog": 2000, "digitalgov": 2000, "speeches_presidents": 1500, "openstax_philosophy": 600,
     "openstax_business": 900, "openstax_sociology": 600, "medquad_nih": 800, "tech_peps": 1000,
@@ -134,11 +134,19 @@ def train(documents: dict[str, list[list[Paragraph]]]) -> SentenceSplitter:
     """Return a splitter that has learnt from the documents of `sources`."""
     nlp = spacy_incparse.load("en", exclude=["senter", "incparse"])
     splitter = nlp.add_pipe("incparse_senter")
+    headings = [
+        sentence
+        for name in ("gum", "craft")
+        for document in documents[name]
+        for block in document
+        for sentence in block
+        if sentence[-1].isalnum() and sentence.count(" ") < 10 and (name == "craft" or len(block) == 1)
+    ]
     rng, found = random.Random(0), list[str]()
     for number in range(N_ROUNDS):
         for name, texts in documents.items():
             every = 1 if name == "gum" else 6 if name == "craft" else 2
-            found += varied(texts[number % every :: every] * (2 if name == "gum" else 1), rng)
+            found += varied(texts[number % every :: every] * (2 if name == "gum" else 1), headings, rng)
     splitter.model.initialize()
     splitter.learn(nlp.tokenizer, found, n_passes=1)
     return splitter
@@ -257,7 +265,7 @@ def _split(text: str) -> list[str] | None:
     return [*sentences, text[begin:]]
 
 
-def varied(documents: Iterable[list[Paragraph]], rng: random.Random) -> Iterator[str]:
+def varied(documents: Iterable[list[Paragraph]], headings: Sequence[str], rng: random.Random) -> Iterator[str]:
     """Yield the lines to learn from: sentences, and an empty line after each paragraph, heading and item."""
     for document in documents:
         is_straight = rng.random() < 0.5
@@ -265,7 +273,7 @@ def varied(documents: Iterable[list[Paragraph]], rng: random.Random) -> Iterator
             sentences = [
                 abbreviated(broken_off(sentence, rng), rng)
                 for sentence in block
-                for sentence in ([sentence] if rng.random() < 0.98 else [rng.choice(CRIES), sentence])
+                for sentence in ([sentence] if rng.random() < 0.97 else [rng.choice(CRIES), sentence])
             ]
             if is_straight:
                 sentences = [sentence.translate(STRAIGHT) for sentence in sentences]
@@ -274,13 +282,13 @@ def varied(documents: Iterable[list[Paragraph]], rng: random.Random) -> Iterator
                 parts = [[item] for item in items(sentences, rng)]
                 if rng.random() < 0.5:
                     parts.insert(0, [heading(sentences[-1], rng) + ":"])
-            elif chance < 0.12:
-                parts = [[heading(sentences[0], rng)], sentences]
-            elif chance < 0.125:
-                sentences[0] = heading(sentences[0], rng) + rng.choice([" -- ", " — ", ": ", " - "]) + sentences[0]
             elif chance < 0.14:
+                parts = [[heading(rng.choice([sentences[0], *3 * [rng.choice(headings)]]), rng)], sentences]
+            elif chance < 0.145:
+                sentences[0] = heading(sentences[0], rng) + rng.choice([" -- ", " — ", ": ", " - "]) + sentences[0]
+            elif chance < 0.165:
                 parts = mail(sentences, rng)
-            elif chance < 0.15:
+            elif chance < 0.175:
                 parts = [[rng.choice(["***", "* * *", "---", "###", "____"])], sentences]
             for part in parts:
                 yield from [*part, ""]
@@ -315,9 +323,11 @@ def abbreviated(sentence: str, rng: random.Random) -> str:
 
 def broken_off(sentence: str, rng: random.Random) -> str:
     """Return some sentences without their full stop, or with a dash or dots instead."""
-    if not sentence.endswith(".") or rng.random() > 0.03:
+    if not sentence.endswith(".") or rng.random() > 0.05:
         return sentence
-    return sentence[:-1] + rng.choice(["", "", "", " —", " –", "...", " ...", "…", "!", "?", "!!", ";"])
+    return sentence[:-1] + rng.choice(
+        ["", "", "", " —", " —", " —", " –", " –", "...", " ...", "…", "!", "?", "!!", ";"]
+    )
 
 
 def items(sentences: Sequence[str], rng: random.Random) -> list[str]:
@@ -330,13 +340,17 @@ def items(sentences: Sequence[str], rng: random.Random) -> list[str]:
     return found
 
 
-def heading(sentence: str, rng: random.Random) -> str:
-    """Return a heading of words that a sentence begins with."""
-    words = re.sub(r"[.!?,;:\"“”]", "", sentence).split()[: rng.randint(1, 7)] or ["Notes"]
+def heading(text: str, rng: random.Random) -> str:
+    """Return a heading: another one, or words that a sentence begins with."""
+    words = re.sub(r"[.!?,;:\"“”]", "", text).split()[: rng.randint(1, 9) if text.endswith(".") else 10] or ["Notes"]
     while len(words) > 1 and words[-1].lower() in LITTLE:
         words.pop()
     text, style = " ".join(words), rng.random()
-    return text.upper() if style < 0.25 else text.title() if style < 0.6 else text[:1].upper() + text[1:]
+    if style < 0.2:
+        return text.upper()
+    if style < 0.55:
+        text = " ".join(word if word in LITTLE else word[:1].upper() + word[1:] for word in words)
+    return text[:1].upper() + text[1:]
 
 
 def mail(sentences: list[str], rng: random.Random) -> list[Paragraph]:

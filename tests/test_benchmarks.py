@@ -1,3 +1,4 @@
+import gzip
 import importlib
 import os
 import re
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+import spacy
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.cli.train import BEST
@@ -198,6 +200,49 @@ def test_embedded_pipelines_learn_from_what_they_may(load, tmp_path):
     assert held_out == [*given[180:200], *given[580:600], *given[980:]]  # stretches 9, 29 and 49 of 50
     assert sorted(map(str, held_out + rest)) == sorted(map(str, given))
     assert not set(map(str, sources.rest(given, 10, 9))) & set(map(str, held_out))
+
+
+def test_the_splitter_learns_from_genres_that_may_be_used(load, tmp_path):
+    path = tmp_path / "train.conllu.gz"
+    sentences = [
+        ("news_a", 1, "Rain fell."),
+        ("news_a", 2, "It stopped."),
+        ("news_a", 3, "Head"),
+        ("whow_b", 1, "Cut it."),
+    ]
+    lines = [
+        f"{'# newpar_block = p' if (name, n) != ('news_a', 2) else ''}\n# sent_id = GUM_{name}-{n}\n# text = {text}\n"
+        for name, n, text in sentences
+    ]
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    gum = load("train_splitter").gum
+    assert gum(path) == [[["Rain fell.", "It stopped."], ["Head"]]]
+    assert gum(path, genres=None)[1:] == [[["Cut it."]]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We met Mr. Hill and Lt. Moss. They had won.", ["We met Mr. Hill and Lt. Moss.", "They had won."]),
+        (
+            "“Stop!” I said. “It is late.” He sat down there.",
+            ["“Stop!” I said.", "“It is late.”", "He sat down there."],
+        ),
+        ("The ship came at 5 p.m. The crew was ill.", ["The ship came at 5 p.m.", "The crew was ill."]),
+        ("She left Baker Bros. Inc. Peters stayed there.", None),  # who knows
+        ("It ended there ... Nobody was surprised at all.", None),
+    ],
+)
+def test_boundaries_by_rules(load, text, expected):
+    assert load("train_splitter").by_rules([text], 1) == ([expected] if expected else [])
+
+
+def test_sentences_count_if_both_ends_are_right(load):
+    score = load("sentences").sentence_f
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    assert score(nlp, [("It rained. We  left.", ["It rained.", "We left."])]) == 1
+    assert score(nlp, [("It rained. We left.", ["It", "rained.", "We left."])]) == pytest.approx(2 / 5)
 
 
 def test_a_row_is_replaced_and_all_else_stays_and_fills_tables_of_documents(load, tmp_path):

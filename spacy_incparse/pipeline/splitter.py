@@ -283,7 +283,8 @@ class SentenceSplitter(SentenceRecognizer):
         if not self.model.has_param("E"):
             self.model.initialize()
         n_passes = n_passes or min(max(LEAST_PASSES, N_SENTENCES // n), MOST_PASSES)
-        rng, state, optimizer = random.Random(seed), np.random.get_state(), Adam(RATE, L2=0.0, grad_clip=0.0)
+        rng, state = random.Random(seed), np.random.get_state()
+        optimizer = Adam(RATE, grad_clip=0.0, use_averages=False)
         passages = [passage for _ in range(n_passes) for passage in _passages(paragraphs, rng)]
         rng.shuffle(passages)
         np.random.seed(seed)

@@ -55,7 +55,7 @@ def test_it_learns_from_lines(learnt, tmp_path):
 
 def test_it_goes_on_from_what_it_knows():
     nlp = spacy_incparse.load("en", exclude=["incparse"])
-    text = "It weighs 5 Ctr. Wood and 2 Ctr. Coal. Call me."
+    text = "We bought 5 Ctr. Coal and 2 Ctr. Sand. Call me."
     assert len(list(nlp(text).sents)) == 4
     lines = ["Bring 3 Ctr. Coal now.", "He sold 7 Ctr. Sand to us.", "It cost 4 Ctr. Wood.", "Two Ctr. Lime are left."]
     nlp.get_pipe("senter").learn(nlp.tokenizer, lines, n_passes=30)
