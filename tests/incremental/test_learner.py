@@ -179,7 +179,7 @@ def test_new_labels_come_after_the_old_ones():
     assert len(set(symbols)) == 6
     assert {both.name(symbol) for symbol in symbols} == {"S", "NP", "X", "N", "V", "W"}
     assert NOBODY not in both.tag_ids
-    with pytest.raises(IncparseError, match="no room for 200 more tags"):
+    with pytest.raises(IncparseError, match="no room for 200 more tags, such as 'T0'"):
         both.extended(Labels((), tuple(f"T{k}" for k in range(2 * SPARE_TAGS))))
 
 

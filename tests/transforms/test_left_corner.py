@@ -103,6 +103,8 @@ def test_slash_labels_in_the_source_and_as_a_root_are_refused():
         restore(make_tree("NP/NP", [make_tree("NN", "ink")]))
     with pytest.raises(IncparseError, match=r"phrase label 'NP/NP' has the form A/A.*'red ink'"):
         transform(tree("(TOP (NP/NP (JJ red) (NN ink)))"))
+    with pytest.raises(IncparseError, match=r"'NP/NP'.*'ink'"):
+        transform(tree("(TOP (NP/NP (NN ink)))"))
 
 
 def test_other_labels_with_a_slash_are_no_slash_labels():

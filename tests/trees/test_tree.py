@@ -103,6 +103,7 @@ def test_siblings_are_the_other_children():
     assert [node.label for node in VERB_PHRASE.siblings] == ["NP-SBJ", "."]
     assert TREE.siblings == ()
     assert VERB_PHRASE[1][0].siblings == ()
+    assert OWL[0].siblings == (OWL[1],)  # below the root
 
 
 def test_phrases_by_label_nested_or_not():
