@@ -317,26 +317,23 @@ def score_command(
         raise IncparseError("--by-characters excludes --as-evalb and --skip-bad: it needs the words of all trees")
     options.keep_inputs(output, gold, parsed, parsed2, prm)
     names = [path for path in (gold, parsed, parsed2) if path is not None]
-    logs = [SkipLog() if skip_bad else None for _ in names]
-    gold_trees: dict[int, Any] = dict(read_numbered_trees(gold, skip_bad=logs[0], tags=not no_tags))
-    n_sentences = len(gold_trees) + (logs[0].n_trees if logs[0] else 0)
-    others = zip(names[1:], logs[1:], strict=True)
-    parses: list[dict[int, Any]] = [
-        read_parses(path, n_sentences, skip_bad=log, tags=not no_tags) for path, log in others
-    ]
-    bad: set[int] = set()
-    for found, log in zip([gold_trees, *parses], logs, strict=True):
-        if log is not None:
-            bad |= set(range(1, len(found) + log.n_trees + 1)) - found.keys()
+    files, bad, n_sentences = list[dict[int, Any]](), set[int](), 0
+    for path in names:
+        log = SkipLog()
+        how: dict[str, Any] = {"skip_bad": log if skip_bad else None, "tags": not no_tags}
+        found = read_parses(path, n_sentences, **how) if files else dict(read_numbered_trees(path, **how))
+        n_sentences = n_sentences if files else len(found) + log.n_trees
+        bad |= set(range(1, len(found) + log.n_trees + 1)) - found.keys()
+        files.append(found)
+        if skip_bad:
             echo(str(log), err=True)
-    kept = [number for number in gold_trees if number not in bad]
-    parsed_trees = [[tree for number, tree in found.items() if number not in bad] for found in parses]
+    kept = [number for number in files[0] if number not in bad]
+    trees = [[tree for number, tree in found.items() if number not in bad] for found in files]
     params = COLLINS if prm is None else read_params(prm)
     try:
         report = report_scores(
-            [gold_trees[number] for number in kept], *parsed_trees,
-            params=params, as_evalb=as_evalb, numbers=kept, by_characters=by_characters, n_bootstrap=bootstrap,
-        )  # fmt: skip
+            *trees, params=params, as_evalb=as_evalb, numbers=kept, by_characters=by_characters, n_bootstrap=bootstrap
+        )
     except IncparseError as error:
         raise IncparseError(f"{', '.join(names)}: {error}") from None
     echo(report.format())

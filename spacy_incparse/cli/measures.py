@@ -252,9 +252,9 @@ def _read_table(
         rows = ((number, line.split("\t")) for number, line in enumerate(text.split("\n"), start=1))
     stimuli, header, keys = list[Stimulus](), tuple[str, ...](), list[tuple[str, ...]]()
     for number, cells in rows:
-        row = () if isinstance(cells, str) else tuple(re.sub(r"[\t\n]+", " ", cell) for cell in cells)
         if isinstance(cells, str):
             raise IncparseError(f"{name}:{number}: {cells}")
+        row = tuple(re.sub(r"[\t\n]+", " ", cell) for cell in cells)
         if not header:
             header = row or ("",)
             for wanted in (column, *by):
@@ -304,8 +304,7 @@ def _has_quotes(text: str) -> bool:
     They do if the header has them, as R writes tables, if a cell has doubled quotes inside, as Excel and pandas write
     them, or if all cells with a comma have them, as Excel does.
     """
-    cells = re.split(r"[\t\n]", text)
-    wrapped = [len(c) > 1 and c[0] == c[-1] == '"' and '"' not in c[1:-1].replace('""', "") for c in cells]
-    with_comma = [is_wrapped for cell, is_wrapped in zip(cells, wrapped, strict=True) if "," in cell]
-    has_doubled = any(is_wrapped and '""' in cell[1:-1] for cell, is_wrapped in zip(cells, wrapped, strict=True))
-    return text.startswith('"') or has_doubled or (bool(with_comma) and all(with_comma))
+    cells = set(re.split(r"[\t\n]", text))
+    wrapped = {c for c in cells if len(c) > 1 and c[0] == c[-1] == '"' and '"' not in c[1:-1].replace('""', "")}
+    with_comma, has_doubled = {cell for cell in cells if "," in cell}, any('""' in cell[1:-1] for cell in wrapped)
+    return text.startswith('"') or has_doubled or (bool(with_comma) and with_comma <= wrapped)

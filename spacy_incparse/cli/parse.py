@@ -339,11 +339,10 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
         captions = [f"{rank} · score {parse.score:.6g}" for rank, parse in enumerate(sentence.parses, start=1)]
         return side_by_side(trees, captions)
 
-    if name == "svg":
-        yield markup(Picture([row(sentence) for sentence in sentences if sentence.parses]), "tree")
-        return
-    if name == "html":  # each tree as soon as it is parsed
-        yield from page_pieces((Picture([row(one)]) for one in sentences if one.parses), "tree")
+    if name in ("svg", "html"):
+        rows = (row(one) for one in sentences if one.parses)
+        pieces = page_pieces((Picture([one]) for one in rows), "tree")  # each tree as soon as it is parsed
+        yield from pieces if name == "html" else [markup(Picture(list(rows)), "tree")]
         return
     width = shutil.get_terminal_size().columns
     for number, sentence in enumerate(sentences, start=1):
