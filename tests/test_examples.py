@@ -43,15 +43,6 @@ def test_the_table_has_all_noun_phrases_and_clauses_in_their_places(docs):
             assert row["depth"] < len(around)
 
 
-def test_every_word_is_in_one_clause(docs):
-    split = example("split_clauses").split
-    for doc in docs:
-        for tree in doc._.trees:
-            clauses = split(tree)
-            assert sorted(i for clause in clauses for i in clause.words) == list(range(len(tree.words)))
-            assert [clause.words[0] for clause in clauses] == sorted(clause.words[0] for clause in clauses)
-
-
 @pytest.mark.parametrize(
     ("tree", "clauses"),
     [
@@ -63,7 +54,6 @@ def test_every_word_is_in_one_clause(docs):
             "(TOP (S (S (NP (PRP He)) (VP (VBD came))) (, ,) (CC and) (S (NP (PRP he)) (VP (VBD left))) (. .)))",
             ["0 He came ,", "0 and he left ."],
         ),
-        ("(TOP (S (NP (PRP We)) (VP (VBP try) (S (VP (TO to) (VP (VB swim)))))))", ["0 We try to swim"]),
         ("(TOP (NP (NN Rain)) (. .))", ["0 Rain ."]),
     ],
 )
@@ -78,10 +68,6 @@ def test_clauses_of_a_tree(tree, clauses):
         (
             "(S (NP (NN tea)) (VP (VBZ has) (VP (VBN been) (VP (VBN made) (PP (IN by) (NP (PRP us)))))))",
             [("PASSIVE", "made", "tea", "by us")],
-        ),
-        (
-            "(NP (NP (NN tea)) (, ,) (SBAR (WHNP (WDT which)) (S (VP (VBZ 's) (VP (VBN sold))))))",
-            [("PASSIVE", "sold", "tea", None)],
         ),
         ("(NP (NP (NN tea)) (VP (VBN sold) (PP (IN by) (NP (PRP us)))))", [("REDUCED", "sold", "tea", "by us")]),
         ("(S (NP (PRP We)) (VP (VBP have) (VP (VBN sold) (NP (NN tea)))))", []),
@@ -127,23 +113,14 @@ def test_a_treebank_of_ones_own_can_be_trained(tmp_path):
     assert doc._.trees[0].head.text == "liegt"  # by the head rules that came with the treebank
 
 
-@pytest.fixture
-def few(tmp_path):
-    """The arguments of `train` for some of the sample trees."""
+def test_settings_of_ones_own_can_be_trained(tmp_path):
     for name in ("sample-train.mrg", "sample-dev.mrg"):
         lines = (CHECKOUT / "assets" / name).read_text(encoding="utf8").splitlines(keepends=True)
         (tmp_path / name).write_text("".join(lines[:30]), encoding="utf8")
-    return f"'{tmp_path}/sample-train.mrg' '{tmp_path}/sample-dev.mrg' '{tmp_path}'"
-
-
-def test_a_feature_set_of_ones_own_can_be_trained(few, tmp_path):
-    printed = run_command(f"spacy-incparse train {few} --config '{EXAMPLES}/small.json'")
-    assert printed.count("\n") == 6  # two lines above, three passes, one below
+    few = f"'{tmp_path}/sample-train.mrg' '{tmp_path}/sample-dev.mrg' '{tmp_path}'"
+    run_command(f"spacy-incparse train {few} --config '{EXAMPLES}/small.json' --max-epochs 1")
     assert (tmp_path / "model-best" / "config.cfg").exists()
-
-
-def test_a_chart_parser_with_a_large_margin_can_be_trained(few, tmp_path):
-    run_command(f"spacy-incparse train {few} --config '{EXAMPLES}/chart-margin.json' --max-epochs 1")
+    run_command(f"spacy-incparse train {few} --config '{EXAMPLES}/chart-margin.json' --max-epochs 1 --force")
     component = spacy_incparse.load(tmp_path / "model-best").get_pipe("incparse")
     assert (component.model.parser.kind, component.model.parser.config.softmax_margin) == ("mira", 0.0)
     assert component.model.temperature > 0  # fitted: its scores are no log probabilities
