@@ -25,6 +25,7 @@ SMALL_SPARK = {
     "PYSPARK_PYTHON": sys.executable,  # otherwise its workers are the first python3 on the path
     "PYSPARK_SUBMIT_ARGS": "--master local[1] --conf spark.ui.enabled=false pyspark-shell",
 }
+RAY = "import ray\nray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)\n"
 TEXTS = {
     "a": "The bridge was closed because the river had risen. We took the ferry.",
     "b": None,
@@ -62,12 +63,12 @@ def labels_of(folder):
     return Counter(span["label"] for row in rows for span in row["spans"])
 
 
-def run(folder, code, **environment):
+def run(folder, code):
     """Run a program in a process of its own, which ends all that it starts."""
     script = folder / "script.py"
     script.write_text(f"if __name__ == '__main__':\n{indent(code, '    ')}", encoding="utf8")
     path = os.pathsep.join([str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    environment = {**os.environ, "PYTHONPATH": path, **SMALL_SPARK}
     command = [sys.executable, script.name]
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
@@ -75,23 +76,9 @@ def run(folder, code, **environment):
     assert done.returncode == 0, done.stderr
 
 
-def sentences(path):
-    return _sorted(parquet.read_table(path).to_pylist())
-
-
-def _sorted(rows):
-    found = [(row["id"], row["sentence"], row["brackets"], row["error"]) for row in rows]
+def rows_of(table):
+    found = [(row["id"], row["sentence"], row["brackets"], row["error"]) for row in table.to_pylist()]
     return sorted(found, key=lambda row: (row[0], row[1] or 0))
-
-
-def expected():
-    from spacy_incparse.ray import Annotate
-
-    rows = Annotate("en")({"id": list(TEXTS), "text": list(TEXTS.values())}).to_pylist()
-    found = _sorted(rows)
-    assert [row[:2] for row in found] == [("a", 0), ("a", 1), ("b", None), ("c", 0)]
-    assert found[2][3] == "no text in the column 'text'"
-    return found
 
 
 def test_duckdb(trees, monkeypatch):
@@ -111,18 +98,19 @@ def test_polars(trees, monkeypatch):
     assert dict(names["labels"].rows()) == labels_of(trees)
 
 
-def test_ray_data(texts, tmp_path):
-    """`map_batches`, with an actor that loads the pipeline once."""
-    pytest.importorskip("ray.data")
-    (tmp_path / "texts").symlink_to(texts / "texts")
-    start = "import ray\nray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)\n"
-    run(tmp_path, start + example("py", "map_batches") + "ray.shutdown()\n")
-    assert sentences(tmp_path / "sentences") == expected()
+@pytest.mark.parametrize(
+    ("module", "start", "word", "end"),
+    [
+        ("ray.data", RAY, "map_batches", "ray.shutdown()\n"),  # an actor loads the pipeline once
+        ("pyspark", "", "mapInPandas", "spark.stop()\n"),  # it starts Java
+    ],
+)
+def test_engines(texts, tmp_path, module, start, word, end):
+    pytest.importorskip(module)
+    from spacy_incparse.ray import Annotate
 
-
-def test_spark(texts, tmp_path):
-    """`mapInPandas`; Spark starts Java."""
-    pytest.importorskip("pyspark")
     (tmp_path / "texts").symlink_to(texts / "texts")
-    run(tmp_path, example("py", "mapInPandas") + "spark.stop()\n", **SMALL_SPARK)
-    assert sentences(tmp_path / "sentences") == expected()
+    run(tmp_path, start + example("py", word) + end)
+    expected = rows_of(Annotate("en")({"id": list(TEXTS), "text": list(TEXTS.values())}))
+    assert [row[:2] for row in expected] == [("a", 0), ("a", 1), ("b", None), ("c", 0)]
+    assert rows_of(parquet.read_table(tmp_path / "sentences")) == expected

@@ -65,14 +65,6 @@ def test_the_tables_have_what_json_lines_have(parsed):
     assert json.loads(path.read_text())["reason"] == "no text in the column 'body': it is None"
 
 
-def test_a_column_of_numbers_is_no_text(tmp_path):
-    parquet.write_table(pyarrow.table({"body": [1, 2]}), tmp_path / "numbers.parquet")
-    result = annotate(tmp_path / "numbers.parquet", tmp_path / "out")
-    assert result.exit_code == 1
-    assert "no document could be annotated" in result.stderr
-    assert "numbers.parquet:1: no text in the column 'body': it is 1. All of them (2) are in " in result.stderr
-
-
 def read(table, path):
     parquet.write_table(table, path)
     return [item for item, _ in read_files([path], None, Fields())]
@@ -86,13 +78,23 @@ def test_odd_columns(tmp_path):
     assert (two.id, two.text, two.meta) == (f"{tmp_path.as_posix()}/odd.parquet:2", "Two.", '{"x":1.5}')
 
 
-def test_a_text_that_is_not_utf8_is_put_aside(tmp_path):
+def test_what_cannot_be_read_is_put_aside(tmp_path, monkeypatch):
     texts = pyarrow.array([b"One.", b"caf\xe9", b"Two."]).view(pyarrow.string())
     one, bad, two = read(pyarrow.table({"text": texts}), tmp_path / "bad.parquet")
-    assert (one.text, two.text) == ("One.", "Two.")
-    assert isinstance(bad, Unreadable)
+    assert (one.text, two.text, isinstance(bad, Unreadable)) == ("One.", "Two.", True)
     assert bad.id.endswith("bad.parquet:2")
     assert bad.reason.startswith("a text is not UTF-8: ")
+    (number,) = read(pyarrow.table({"text": [1]}), tmp_path / "numbers.parquet")
+    assert number.reason == "no text in the column 'text': it is 1"
+
+    def iter_batches(self, **settings):  # some damage is only found in the middle
+        yield from self.read(columns=settings["columns"]).slice(0, 1).to_batches()
+        raise pyarrow.lib.ArrowInvalid("Index not in dictionary bounds")
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", iter_batches)
+    one, rest = read(pyarrow.table({"text": ["One.", "Two."]}), tmp_path / "a.parquet")
+    assert one.text == "One."
+    assert rest.reason == "the rest of the file cannot be read, it is damaged: Index not in dictionary bounds"
 
 
 def test_two_processes_write_the_same_bytes(parsed, tmp_path, contents):
@@ -170,20 +172,6 @@ def test_a_batch_of_arrow_or_pandas(parsed):
     assert frame["brackets"].tolist()[1:] == [row["brackets"] for row in rows[1:]]
     with pytest.raises(IncparseError, match=r"the batch has no column 'body' \(it has id, text\)"):
         Annotate("en", text="body")(table)
-
-
-def test_the_rest_of_a_damaged_file_is_put_aside(tmp_path, monkeypatch):
-    """Some damage is only found in the middle."""
-    parquet.write_table(pyarrow.table({"text": ["One.", "Two."]}), tmp_path / "a.parquet")
-
-    def iter_batches(self, **settings):
-        yield from self.read(columns=settings["columns"]).slice(0, 1).to_batches()
-        raise pyarrow.lib.ArrowInvalid("Index not in dictionary bounds")
-
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", iter_batches)
-    one, rest = (item for item, _ in read_files([tmp_path / "a.parquet"], None, Fields()))
-    assert one.text == "One."
-    assert rest.reason == "the rest of the file cannot be read, it is damaged: Index not in dictionary bounds"
 
 
 def test_an_array_of_numpy(stub):
