@@ -121,16 +121,6 @@ def test_all_words_and_labels_are_there(tree, ascii, width):
     assert not set(drawn) & set("\t\r\x1b\x0b\x0c\x85\u2028")
 
 
-@given(normalised_trees())
-@settings(max_examples=60, deadline=None)
-def test_edges_of_ascii_meet_like_those_of_unicode(tree):
-    plain, fine = draw(tree, ascii=True, width=None).splitlines(), draw(tree, width=None).splitlines()
-    assert [columns(line) for line in plain] == [columns(line) for line in fine]
-    assert "".join(fine).isascii() is False or len(fine) == 2
-    words = "".join(tree.words) + "".join(node.label for node in tree.preorder())
-    assert all(c.isascii() or c in words for line in plain for c in line)
-
-
 @given(normalised_trees(max_words=8))
 @settings(max_examples=60, deadline=None)
 def test_every_edge_ends_somewhere(tree):
