@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -241,7 +242,7 @@ def _registered() -> Iterable[str]:
         parameters = inspect.signature(create).parameters.values()
         rows = {p.name: None if p.default is p.empty else p.default for p in parameters}
         yield f'### `@{registry} = "{name}"`'
-        yield re.sub(r"\s*\n\s*", " ", text)
+        yield re.sub(rf', for `@{registry} = "{re.escape(name)}"`', "", re.sub(r"\s*\n\s*", " ", text))
         if rows:
             yield _settings(rows, _entries(described))
 
@@ -254,14 +255,17 @@ def _entries(described: Any) -> dict[str, str]:
 
 
 def _settings(rows: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
-    """Return a table of settings; KeyError: one has no description in the code. Those of `incparse` are left out."""
-    rows = {name: row for name, row in rows.items() if meanings[name] != "as in `incparse`"}
-    cells = [(f"`{name}`", _default(value), meanings[name]) for name, value in rows.items()]
+    """Return a table of settings; KeyError: one has no description in the code. Those of `incparse` are left out.
+
+    Settings that follow each other and have one description share a row.
+    """
+    cells = []
+    for meaning, group in groupby(rows, meanings.__getitem__):
+        names = list(group)
+        if meaning != "as in `incparse`":
+            defaults = (json.dumps(rows[name], ensure_ascii=False) for name in names)
+            cells.append([", ".join(f"`{word}`" for word in words) for words in (names, defaults)] + [meaning])
     return _table(("setting", "default", "meaning"), cells)
-
-
-def _default(value: Any) -> str:
-    return f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 def _terms(terms: Mapping[str, glossary.Term]) -> str:
@@ -269,8 +273,8 @@ def _terms(terms: Mapping[str, glossary.Term]) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(head), ["---"] * len(list(head)), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+    titles, *lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in (head, *rows)]
+    return "\n".join([titles, re.sub(r"[^|]+", "---", titles), *lines])
 
 
 _CONFIGURATION = """\
