@@ -211,8 +211,8 @@ def _trees(
         rows = _docbin_rows(path)
     elif path.suffix == PARQUET:
         more = ("id", "sentence", "start", "text") if needs_origins else ()
-        with_trees = (row for row in read_rows(path, ["brackets"], *more) if row["brackets"])
-        rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in enumerate(with_trees, start=1))
+        found = enumerate(read_rows(path, ["brackets"], *more), start=1)
+        rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in found if row["brackets"])
     else:
         text = read_text(path)
         if not (path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{"))):
