@@ -1,4 +1,4 @@
-"""Measure the sentence splitter of a pipeline: F of sentences on texts, F of trees that wrong boundaries cost, speed.
+"""Measure what raw text costs a pipeline: F of sentences and tokens, F of trees that they cost, the splitter's speed.
 
     python benchmarks/sentences.py --treebanks SHARED/treebanks
 
@@ -19,6 +19,7 @@ import common
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, short_name
 from spacy.language import Language
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 from train_splitter import gum, lines
@@ -30,6 +31,8 @@ Text = tuple[str, list[str]]  # as it comes, and its sentences
 
 TABLE = Table("Sentences", ("sentences F", "texts"))
 LOSS = Table("Trees lost through sentence boundaries", ("F", "F with gold boundaries", "loss"))
+TOKENS = Table("Trees lost through tokens", ("tokens F", "F", "F with gold tokens", "loss"))
+RAW = Table("Trees of raw text, with own tokens and sentences", ("P", "R", "F"))
 SPEED = Table("Speed of the splitter", ("share of the pipeline's time", "splitter words/s", "pipeline words/s"))
 N_TOGETHER = 20  # sentences of a treebank
 
@@ -46,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     publish(TABLE, rows, path, argv=argv)
     losses = {f"boundaries-{bank}-{name}": tree_f(nlp, trees) for bank, trees in banks.items()}
     publish(LOSS, losses, path, argv=argv)
+    tokens = {f"tokens-{bank}-{name}": tokens_f(nlp, trees) for bank, trees in banks.items()}
+    publish(TOKENS, tokens, path, argv=argv)
+    publish(RAW, {f"raw-{bank}-{name}": raw_f(nlp, trees) for bank, trees in banks.items()}, path, argv=argv)
     publish(SPEED, {f"splitter-{name}": speeds(nlp, banks["gum"])}, path, argv=argv)
 
 
@@ -105,6 +111,32 @@ def tree_f(nlp: Language, trees: Sequence[Tree]) -> list[str]:
         pairs = zip(nlp.pipe(docs), references, strict=True)
         figures.append(score_examples(Example(doc, reference) for doc, reference in pairs).to_dict()["const_f"])
     return [*map(percent, figures), percent(figures[1] - figures[0])]
+
+
+def tokens_f(nlp: Language, trees: Sequence[Tree]) -> list[str]:
+    """Return F of tokens, and F of trees on gold sentences with the pipeline's own tokens and gold ones, and the loss."""
+    references, figures = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True)), []
+    for is_given in (False, True):
+        docs = [
+            Doc(nlp.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc]) if is_given
+            else nlp.make_doc(doc.text)
+            for doc in references
+        ]  # fmt: skip
+        for doc in docs:
+            for token in doc:
+                token.is_sent_start = token.i == 0
+        examples = list(map(Example, nlp.pipe(docs), references))
+        figures.append(score_examples(examples).to_dict()["const_f"])
+        if not is_given:
+            token_f = Scorer.score_tokenization(examples)["token_f"]
+    return [*map(percent, (token_f, *figures, figures[1] - figures[0]))]
+
+
+def raw_f(nlp: Language, trees: Sequence[Tree]) -> list[str]:
+    """Return precision, recall and F of trees of raw text, 20 sentences at a time."""
+    references = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=N_TOGETHER))
+    scores = score_examples(map(Example, nlp.pipe(doc.text for doc in references), references)).to_dict()
+    return [percent(scores[f"const_{name}"]) for name in "prf"]
 
 
 def speeds(nlp: Language, trees: Sequence[Tree]) -> list[str]:
