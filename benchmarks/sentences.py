@@ -114,7 +114,7 @@ def tree_f(nlp: Language, trees: Sequence[Tree]) -> list[str]:
 
 
 def tokens_f(nlp: Language, trees: Sequence[Tree]) -> list[str]:
-    """Return F of tokens, and F of trees on gold sentences with the pipeline's own tokens and gold ones, and the loss."""
+    """Return F of tokens; F of trees on gold sentences with the pipeline's own tokens and with gold ones; the loss."""
     references, figures = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True)), []
     for is_given in (False, True):
         docs = [
