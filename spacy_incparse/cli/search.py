@@ -30,6 +30,8 @@ from spacy_incparse.documents.rows import PARQUET, annotated_format, read_rows, 
 from spacy_incparse.errors import IncparseError, PatternError, TreebankError
 from spacy_incparse.files import STDIN, named_paths
 from spacy_incparse.patterns import Match, Pattern
+from spacy_incparse.patterns.bounded_regex import bounded_regex
+from spacy_incparse.patterns.syntax import Atom
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text
 from spacy_incparse.trees.brackets import skip_blank
@@ -397,7 +399,12 @@ class FileSearch:
             on_file(1)
             if n_left == 0:
                 break
-        problems = (label_problem(label, total.known, are_all=n_left != 0) for label in sorted(total.absent))
+        problems = (
+            (f"nothing here fits {one}" if n_left != 0 else None)
+            if one.startswith("/")
+            else label_problem(one, total.known, are_all=n_left != 0)
+            for one in sorted(total.absent)
+        )
         for problem in filter(None, problems):
             echo(f"Warning: {problem}", err=True)
         if self.writer is None:
@@ -411,10 +418,13 @@ class FileSearch:
     def searcher(self, *, is_alone: bool) -> Callable[[Path], FileResult]:
         """Return a function that searches a file; unless it `is_alone` in its process, it looks for hits at once."""
         reader = BracketReader(Symbols())
+        regexes, n_words = set[Atom](), 0  # that nothing has fitted yet, and how many words were tried
         for pattern in self.patterns.values():
             pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
+            regexes |= pattern.regexes
 
         def search_file(path: Path) -> FileResult:
+            nonlocal n_words
             found, needs_origins = FileResult(), self.writer is not None or self.by == "document"
             options: dict[str, Any] = {"is_normalized": self.normalized, "tags": self.tags}
             log = found.skipped if self.skip_bad else None
@@ -424,6 +434,12 @@ class FileSearch:
             found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
             for pattern in self.patterns.values():
                 found.absent |= pattern.absent(found.known, symbols.word_numbers)
+            for one in list(regexes):
+                fits = bounded_regex(one.text, one.ignores_case).search
+                if any(map(fits, found.known)) or any(map(fits, symbols.words[n_words:])):
+                    regexes.remove(one)
+            n_words = len(symbols.words)
+            found.absent |= {f"/{one.text}/" for one in regexes}
             if self.writer is None:
                 self._count(found, path, forest, origins)
             else:

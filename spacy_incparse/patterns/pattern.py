@@ -68,6 +68,7 @@ class Pattern:
         self.names, self._symbols = program.names, Symbols()  # of trees outside forests
         atoms = [test.atoms for test in program.tests]
         self._lists = [[one.text for one in some if not (one.is_regex or one.ignores_case)] for some in atoms]
+        self.regexes = {one for some in atoms for one in some if one.is_regex}
         self.doubtful = set(chain(*self._lists))  # literals to warn of, if they are unknown labels
         tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)

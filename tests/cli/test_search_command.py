@@ -290,6 +290,7 @@ def test_the_time_for_regular_expressions_is_limited(run, file):
         (["NP-LGS|NP-SBJ-2"], ["'NP-LGS'"]),
         (["NP-SBJ-2", "--normalize"], ["these trees have no function tags"]),
         (["ROOT < SQ"], []),
+        (["/^np/ < /^PP/", "--n-process", "2"], ["nothing here fits /^np/"]),
     ],
 )
 def test_labels_that_no_file_has_are_warned_of(run, write, arguments, warned):
