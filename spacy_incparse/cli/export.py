@@ -29,6 +29,7 @@ def export_command(pipeline: str, output: Path, int8: bool = False) -> None:
     from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.neural.component import IncNeural
     from spacy_incparse.neural.packed import export_encoder
+    from spacy_incparse.neural.span_scorer import BY_SENTENCE
 
     if output.exists():
         raise IncparseError(f"{output} exists: name a new folder")
@@ -45,6 +46,7 @@ def export_command(pipeline: str, output: Path, int8: bool = False) -> None:
         raise IncparseError(f"{pipeline}: {', '.join(others)} need the transformer, too: remove them first")
     layer = export_encoder(transformer.model, in_8_bits=int8)
     parser.model.replace_node(parser.model.get_ref("tok2vec"), layer)
+    parser.model.attrs[BY_SENTENCE] = True
     nlp.remove_pipe(names[0])
     settings: Any = nlp.get_pipe_config(parser.name)
     settings["model"]["tok2vec"] = {"@architectures": "spacy_incparse.PackedEncoder.v1", "width": layer.get_dim("nO")}
