@@ -10,6 +10,8 @@ import torch
 from curated_transformers.models.attention import AttentionMask, ScaledDotProductAttention
 from curated_transformers.models.roberta import RobertaConfig, RobertaEncoder
 
+from spacy_incparse.neural.packed import distance_buckets
+
 _NAMES = (  # of MPNet's weights, and of RoBERTa's in the same places
     (r"^mpnet\.", ""),
     (r"\.attention\.attn\.o\.", ".attention.output.dense."),
@@ -18,7 +20,6 @@ _NAMES = (  # of MPNet's weights, and of RoBERTa's in the same places
     (r"\.attention\.attn\.v\.", ".attention.self.value."),
     (r"\.attention\.LayerNorm\.", ".attention.output.LayerNorm."),
 )
-_FURTHEST = 128  # places apart; all that are further have one bias
 
 
 class BiasedMask(AttentionMask):
@@ -53,20 +54,10 @@ class MPNetEncoder(RobertaEncoder):
     def _create_attention_mask(self, x: torch.Tensor) -> AttentionMask:
         mask = BiasedMask(x.ne(self.padding_idx))
         batch, length = x.shape
-        places = torch.arange(length, device=x.device)
-        buckets = _buckets(places[:, None] - places[None, :], self.relative_attention_bias.num_embeddings)
-        bias = self.relative_attention_bias(buckets).permute(2, 0, 1).unsqueeze(0)
+        buckets = torch.from_numpy(distance_buckets(length, self.relative_attention_bias.num_embeddings))
+        bias = self.relative_attention_bias(buckets.to(x.device)).permute(2, 0, 1).unsqueeze(0)
         mask.bias = bias + mask.logit_mask.view(batch, 1, 1, length)
         return mask
-
-
-def _buckets(back: torch.Tensor, n_buckets: int) -> torch.Tensor:
-    """Return the row of the table for each distance: half of the rows look ahead; of each half, half are exact."""
-    half = n_buckets // 2
-    exact, distance = half // 2, back.abs()
-    steps = torch.log(distance.clamp(min=1).float() / exact) / math.log(_FURTHEST / exact) * (half - exact)
-    far = (exact + steps.long()).clamp(max=half - 1)
-    return (back < 0).long() * half + torch.where(distance < exact, distance, far)
 
 
 def as_roberta(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
