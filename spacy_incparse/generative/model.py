@@ -17,6 +17,7 @@ from spacy_incparse.generative.walk import EventLog, Lattice
 from spacy_incparse.incremental.grammar import FIRST_SYMBOL, Grammar, check_ids, derivation, root_symbol
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.linear.templates import STRUCTURE_FIELDS
+from spacy_incparse.parsing.local_trees import local_trees_of
 from spacy_incparse.parsing.parse import Tag, Tags
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
@@ -193,7 +194,7 @@ class GenerativeModel:
         grammar: replaces the grammar of the trees; it must have all their labels.
         """
         transformed = [transform(tree) for tree in trees]
-        grammar = grammar or Grammar.from_trees(transformed)
+        grammar = grammar or Grammar.from_trees(transformed, local_trees=local_trees_of(trees))
         tag_ids = grammar.labels.tag_ids
         vocabulary = Vocabulary.from_sentences([(tree.words, [tag_ids[tag] for tag in tree.tags]) for tree in trees])
         log = EventLog(Moves(grammar, heads, (), 0, 0.0), root_symbol(grammar), *FIELDS)

@@ -13,6 +13,7 @@ from itertools import chain as joined
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import IncparseError, ModelError, check_texts
+from spacy_incparse.parsing.local_trees import LocalTree, read_local_trees
 from spacy_incparse.parsing.parse import ScoredMove, Tags, TreeScore, Violation, best_tag
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.labels import ROOT
@@ -36,6 +37,7 @@ class Grammar:
     `triples`: (parent, left sibling or NO_SIBLING, next symbol or STOP); siblings and next symbols are symbol ids.
     `contexts`: maps (parent, left sibling or NO_SIBLING, tag id of the next word or END) to the outcomes seen there,
     most frequent first: STOP, SHIFT or the nonterminal that was opened.
+    `local_trees`: those of the trees before their transformation; empty if they are unknown. They limit no search.
     """
 
     labels: Labels
@@ -44,6 +46,7 @@ class Grammar:
     contexts: dict[Context, dict[int, int]]
     chain_min_count: int = 1
     triple_min_count: int = 1
+    local_trees: frozenset[LocalTree] = frozenset()
 
     @property
     def nonterminals(self) -> tuple[str, ...]:
@@ -62,6 +65,7 @@ class Grammar:
         labels: Labels | None = None,
         chain_min_count: int = 1,
         triple_min_count: int = 1,
+        local_trees: frozenset[LocalTree] = frozenset(),
     ) -> Grammar:
         """Read the grammar off transformed trees. Of the same trees under several taggings, the highest counts count.
 
@@ -95,16 +99,18 @@ class Grammar:
             contexts={context: _most_frequent_first(outcomes) for context, outcomes in contexts.items()},
             chain_min_count=chain_min_count,
             triple_min_count=triple_min_count,
+            local_trees=local_trees,
         )
 
-    def extended(self, taggings: Sequence[Sequence[Tree]]) -> Grammar:
+    def extended(self, taggings: Sequence[Sequence[Tree]], local_trees: frozenset[LocalTree] = frozenset()) -> Grammar:
         """Return a grammar with the counts of more transformed trees added.
 
-        All ids and the order of the chains stay the same. New ones come after them.
+        All ids and the order of the chains stay the same. New ones come after them. Local trees are added to those that
+        are known; if these are not, they stay unknown.
         """
         labels = self.labels.extended(Labels.from_trees(joined(*taggings)))
         # Rare chains and triples are dropped as in the first treebank, except those that it already has.
-        cuts = {"chain_min_count": self.chain_min_count, "triple_min_count": self.triple_min_count}
+        cuts: dict[str, Any] = {"chain_min_count": self.chain_min_count, "triple_min_count": self.triple_min_count}
         new = Grammar.from_trees(*taggings, labels=labels, **cuts)
         chains = [*self.chains, *({} for _ in labels.tags[len(self.chains) :])]
         return replace(
@@ -114,6 +120,7 @@ class Grammar:
             triples=_added(self.triples, new.triples),
             contexts=self.contexts
             | {context: _added(self.contexts.get(context, {}), outcomes) for context, outcomes in new.contexts.items()},
+            local_trees=self.local_trees and self.local_trees | local_trees,
         )
 
     def without_rare_chains(self, min_count: int) -> Grammar:
@@ -143,6 +150,7 @@ class Grammar:
             "chains": [[[count, *one] for one, count in chains.items()] for chains in self.chains],
             "triples": [[*triple, count] for triple, count in self.triples.items()],
             "contexts": [[*context, *joined(*outcomes.items())] for context, outcomes in self.contexts.items()],
+            "local_trees": [list(labels) for labels in sorted(self.local_trees)],
         }
 
     @classmethod
@@ -160,6 +168,7 @@ class Grammar:
             },
             chain_min_count=data["chain_min_count"],
             triple_min_count=data["triple_min_count"],
+            local_trees=read_local_trees(data.get("local_trees", [])),
         )
         n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
         if len(grammar.chains) != n_tags:

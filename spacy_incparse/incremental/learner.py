@@ -18,6 +18,7 @@ from spacy_incparse.incremental.parser import PerceptronModel, PerceptronParser
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.linear.weights import AveragedWeights, Weights, averaged_over
 from spacy_incparse.linear.words import Clusters, Lexicon
+from spacy_incparse.parsing.local_trees import local_trees_of
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
@@ -89,7 +90,7 @@ class ParserLearner:
     def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
         """Add more normalized trees to grammar and lexicon; encode sentences again after this."""
         old_model, taggings = self.model, _taggings(trees, tags, self.config)
-        grammar = old_model.grammar.extended(taggings)
+        grammar = old_model.grammar.extended(taggings, local_trees_of(trees))
         seen = {grammar.labels.tag_ids[tag] for tree in taggings[0] for tag in tree.tags}
         new = seen.difference(old_model.grammar.labels.tag_ids.values())
         marks = [tag for tag in _punctuation(taggings[0], grammar) if tag in new]
@@ -165,7 +166,7 @@ def treebank_model(
     These are `tags`, one row per tree, and with a gold_tag_interval also the trees' own tags.
     """
     taggings = _taggings(trees, tags, config)
-    grammar = Grammar.from_trees(*taggings)
+    grammar = Grammar.from_trees(*taggings, local_trees=local_trees_of(trees))
     lexicon = Lexicon.from_sentences((tree.words for tree in trees), clusters=clusters)
     return PerceptronModel(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
 

@@ -34,6 +34,7 @@ from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.linear.templates import look_ahead
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.linear.words import Clusters, Lexicon, stored_clusters
+from spacy_incparse.parsing.local_trees import LocalTree
 from spacy_incparse.parsing.nbest import ChoosingParser
 from spacy_incparse.parsing.parse import (
     Constraint,
@@ -180,6 +181,11 @@ class TreebankParser(ChoosingParser):
     def heads(self) -> HeadRules:
         """The head rules of the treebank that it was trained on."""
         return self.model.heads
+
+    @property
+    def local_trees(self) -> frozenset[LocalTree]:
+        """The local trees that training has seen; none if the model's file does not have them."""
+        return self.model.grammar.local_trees
 
     @cached_property
     def _phrases(self) -> dict[str, int]:

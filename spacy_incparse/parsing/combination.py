@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, log
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.local_trees import LocalTree
 from spacy_incparse.parsing.nbest import Recombination, phrases_of
 from spacy_incparse.parsing.parse import (
     Constraint,
@@ -58,10 +59,16 @@ class Combination:
     """Trees of a sentence and the probabilities of their phrases, averaged over the members.
 
     opinions: those that can be combined (`agreeing`). threshold: the probability from which on a phrase is worth
-    having. constraints: those of the sentence.
+    having. constraints: those of the sentence. seen: the local trees of training, see `Recombination`.
     """
 
-    def __init__(self, opinions: Sequence[Opinion], threshold: float, constraints: Sequence[Constraint] = ()):
+    def __init__(
+        self,
+        opinions: Sequence[Opinion],
+        threshold: float,
+        constraints: Sequence[Constraint] = (),
+        seen: Collection[LocalTree] = (),
+    ):
         self._parses = [parse for opinion in opinions for parse in opinion.parses]
         total = sum(opinion.weight for opinion in opinions)
         self.phrases: dict[Phrase, float] = {}
@@ -74,10 +81,10 @@ class Combination:
         self._unmet = self._parses[0].unmet
         required = required_spans(constraints, self._unmet)
         trees = [parse.tree for parse in self._parses]
-        self._recombination = Recombination(trees, self.phrases, threshold, required)
+        self._recombination = Recombination(trees, self.phrases, threshold, required, seen)
 
     def gain(self, tree: Tree) -> float:
-        """Return the sum of the probabilities of a tree's phrases, minus the threshold for each; the root is free."""
+        """Return the gain of a tree, see `Recombination.gain`."""
         return self._recombination.gain(tree)
 
     def best(self) -> Parse:
@@ -185,6 +192,11 @@ class CombiningParser(Parser):
         """The head rules of the treebank that the first member was trained on."""
         return self._parsers[0].heads
 
+    @cached_property
+    def local_trees(self) -> frozenset[LocalTree]:
+        """The local trees that the training of any member has seen."""
+        return frozenset().union(*(parser.local_trees for parser in self._parsers))
+
     @abstractmethod
     def _inputs(self, words: Sequence[str], tags: Tags | None, *more: Any) -> tuple[Any, Sequence[Input]]:
         """Return what else the members' opinions depend on, and their inputs."""
@@ -200,7 +212,8 @@ class CombiningParser(Parser):
         if last is None or last[0] != key:
             asked = zip(self._members, inputs, strict=True)
             opinions = [voter.opinion(words, tags, wanted, *more) for voter, (_, tags, _, *more) in asked]
-            last = self._last = key, inputs, Combination(agreeing(opinions), self.config.threshold, wanted)
+            combination = Combination(agreeing(opinions), self.config.threshold, wanted, self.local_trees)
+            last = self._last = key, inputs, combination
         return last[2]
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = (), *more: Any) -> Parse:

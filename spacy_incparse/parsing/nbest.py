@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, inf
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.parsing.local_trees import LocalTree, Mender
 from spacy_incparse.parsing.parse import (
     Constraints,
     Input,
@@ -228,7 +229,8 @@ class ChoosingParser(Parser):
         wanted = checked_constraints(constraints, len(trees[0].words))
         required = required_spans(wanted, parses[0].unmet)
         phrases = phrases_of(parses, temperature)
-        tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
+        threshold = self.config.choose_threshold
+        tree = Recombination(trees, phrases, threshold, required, self.local_trees).best_tree()
         for parse in parses:
             if parse.tree == tree:
                 return parse
@@ -320,26 +322,37 @@ class Recombination:
     """The phrases of a sentence to make a tree of.
 
     trees: those that the phrases are from, best first. phrases: the probability of each phrase. threshold: the
-    probability from which on a phrase is worth having. required: spans that must be phrases.
+    probability from which on a phrase is worth having. required: spans that must be phrases. seen: the local trees of
+    training, see `parsing/local_trees.py`; empty: unknown.
 
     Phrases of different trees are recombined, so that the result may be none of these trees (Sagae & Lavie 2006; Fossum
     & Knight 2009). The gain of a tree is the sum of the probabilities of its phrases minus a threshold for each
     (Goodman 1996): a tree with the best sum for the right threshold, about half of the F that can be reached, has the
-    best expected F.
+    best expected F. A local tree that training has not seen costs the threshold, too.
     """
 
     trees: Sequence[Tree]
     phrases: Mapping[Phrase, float]
     threshold: float
     required: Sequence[Span] = ()
+    seen: Collection[LocalTree] = ()
 
     def gain(self, tree: Tree) -> float:
-        """Return the sum of the probabilities of a tree's phrases, minus the threshold for each; the root is free."""
-        phrases = dict.fromkeys(tree.spans()[1:])
-        return sum(self.phrases.get(phrase, 0.0) - self.threshold for phrase in phrases)
+        """Return the sum of the probabilities of a tree's phrases, minus the threshold for each; the root is free.
+
+        Each unseen local tree costs the threshold, too.
+        """
+        spans = tree.spans()
+        phrases = dict.fromkeys(spans[1:])
+        total = sum(self.phrases.get(phrase, 0.0) - self.threshold for phrase in phrases)
+        return total - self._mender.price(spans, tree.tags)
 
     def best_tree(self) -> Tree:
-        """Return the tree of the highest gain, with the words and tags of the first tree."""
+        """Return the tree of the highest gain, with the words and tags of the first tree.
+
+        Where that of the best phrases has unseen local trees, it is mended, and a better one may be missed; but none of
+        the given trees with these tags has a higher gain than what is returned.
+        """
         labels = self._labels()
         gains = {span: sum(gain for _, gain in found) for span, found in labels.items()}
         for span in self.required:
@@ -347,11 +360,21 @@ class Recombination:
                 gains[span] = max(gains[span], FORCED)
         words, tags = self.trees[0].words, self.trees[0].tags
         phrases = [
-            (label, *span)
-            for span in best_spans(gains)
-            for label in self._ordered(span, [label for label, _ in labels[span]])
+            (ROOT, 0, len(words)),
+            *(
+                (label, *span)
+                for span in best_spans(gains)
+                for label in self._ordered(span, [label for label, _ in labels[span]])
+            ),
         ]
-        return tree_of_phrases([(ROOT, 0, len(words)), *phrases], words, tags)
+        if not self._mender.unseen(phrases, tags):
+            return tree_of_phrases(phrases, words, tags)
+        mended = tree_of_phrases(self._mender.mended(phrases, tags), words, tags)
+        return max(mended, *(tree for tree in self.trees if tree.tags == tags), key=self.gain)
+
+    @cached_property
+    def _mender(self) -> Mender:
+        return Mender(self.seen, self.phrases, self.threshold, self.required)
 
     def _labels(self) -> dict[Span, list[tuple[str, float]]]:
         """Return the labels that are worth having over each span, with their gains; for required spans at least one."""

@@ -14,6 +14,7 @@ from itertools import starmap, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.parsing.local_trees import LocalTree
 from spacy_incparse.parsing.parse import (
     NO_WORDS,
     Constraints,
@@ -237,6 +238,11 @@ class Parser(ABC):
     def heads(self) -> HeadRules:
         """The head rules of the treebank that the parser was trained on; by default, the language-independent ones."""
         return HeadRules.from_name("any")
+
+    @property
+    def local_trees(self) -> frozenset[LocalTree]:
+        """The local trees that training has seen (`parsing/local_trees.py`); by default, they are unknown: none."""
+        return frozenset()
 
     @property
     def clusters(self) -> Clusters | None:

@@ -151,6 +151,9 @@ def test_storage(parser, sample_dev):
         lambda content: content["model"]["grammar"]["contexts"].append([0, 0, BEYOND, 0, 1]),
         lambda content: content["model"]["grammar"]["contexts"].append([0, 0, 0, BEYOND, 1]),
         lambda content: content["model"]["punctuation"].append(BEYOND),
+        lambda content: content["model"]["grammar"].update(local_trees={}),
+        lambda content: content["model"]["grammar"]["local_trees"].append(["NP", 1]),
+        lambda content: content["model"]["grammar"]["local_trees"].append(["NP"]),
         # weights of another grammar
         lambda content: content.update(n_columns=1, weights=Weights(content["config"]["table_bits"], 1).to_bytes()),
     ],

@@ -224,7 +224,8 @@ def test_the_trees_to_choose_from_are_those_of_the_lists(calibrated, sentences, 
             expected = max_expected_f(listed, 10_000.0).tree
         else:
             phrases = phrases_of(listed, 10_000.0)
-            expected = Recombination([parse.tree for parse in listed], phrases, 0.45).best_tree()
+            trees, seen = [parse.tree for parse in listed], choosing.local_trees
+            expected = Recombination(trees, phrases, 0.45, (), seen).best_tree()
         assert choosing.parse(words, tags).tree == expected
     assert n_better
 
@@ -248,7 +249,7 @@ def test_the_tree_recombined_from_the_phrases_of_the_best(calibrated, sentences)
         listed = calibrated.nbest(words, tags, 20)
         trees = [parse.tree for parse in listed]
         phrases = phrases_of(listed, 10_000.0)
-        wanted = Recombination(trees, phrases, 0.45)
+        wanted = Recombination(trees, phrases, 0.45, (), choosing.local_trees)
         assert found.tree == wanted.best_tree()
         assert wanted.gain(found.tree) >= max(map(wanted.gain, trees))
         score = calibrated.score(words, tags, found.tree).score
