@@ -58,7 +58,7 @@ class NeuralRecipe:
             raise IncparseError("--mixed-precision is for a transformer on a GPU: it goes with --encoder and --gpu")
         names = ("encoder", "lang", "heads", "max_epochs", "seed", "init_tok2vec", "mixed_precision")
         base = given["from_model"]
-        config = neural_config(base=base, **{name: given[name] for name in names})
+        config = neural_config(base=base, gpu=given["gpu"], **{name: given[name] for name in names})
         if base is not None:
             found = find_pipeline(base).resolve()
             description += f", after {found.parent.name if found.name == BEST else found.name}"
@@ -172,13 +172,14 @@ def _use_gpu(gpu: int, config: Config) -> None:
 def neural_config(
     *, encoder: str | None = None, lang: str | None = None, heads: Path | None = None, max_epochs: int | None = None,
     seed: int | None = None, init_tok2vec: Path | None = None, mixed_precision: bool = False, base: str | None = None,
+    gpu: int = -1,
 ) -> Config:  # fmt: skip
     """Return the config of a training run, without the paths of trees.
 
     encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
     of that layer, from `spacy pretrain`. mixed_precision: whether the transformer computes partly in half precision,
-    which it does on a GPU only. base: a neural pipeline to fine-tune. Raises ConfigError or ModelError for wrong
-    settings.
+    which it does on a GPU only. base: a neural pipeline to fine-tune. gpu: as for `train_neural`; on the CPU, half of the
+    layers of an encoder of base size stay as they are. Raises ConfigError or ModelError for wrong settings.
     """
     from spacy.util import load_config
 
@@ -191,7 +192,7 @@ def neural_config(
     if is_pretrained:
         if not has_transformers():
             raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")
-        _set_encoder(config, str(encoder))
+        _set_encoder(config, str(encoder), on_cpu=gpu < 0)
         config["components"]["transformer"]["model"]["mixed_precision"] = mixed_precision
     if lang:
         blank_pipeline(lang)
@@ -210,7 +211,7 @@ def neural_config(
     return config
 
 
-def _set_encoder(config: Config, folder: str) -> None:
+def _set_encoder(config: Config, folder: str, *, on_cpu: bool) -> None:
     from spacy_incparse.neural.encoder import encoder_sizes
 
     sizes, pieces = encoder_sizes(folder)
@@ -227,6 +228,9 @@ def _set_encoder(config: Config, folder: str) -> None:
     if sizes["hidden_width"] >= _BASE_WIDTH:
         config["training"]["optimizer"]["learn_rate"]["initial_rate"] = 8e-5
         parser["learn_rate_scale"] = 25.0  # so that the layers above learn as fast as on a small encoder
+        config["training"]["batcher"]["size"] = 320  # wide layers are faster with more words
+        if on_cpu:
+            model["with_spans"]["frozen_layers"] = sizes["num_hidden_layers"] // 2
 
 
 def _check_weights(config: Config, path: Path) -> None:

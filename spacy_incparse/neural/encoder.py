@@ -450,7 +450,8 @@ def create_sorted_spans(
     least_fill: the least length of these, as a part of the longest one's: the rest is padding. A GPU may be faster with
         larger groups, that is, with a lower value.
     freeze_embeddings: whether the vectors of pieces and places stay as they are in training, which is faster.
-    frozen_layers: how many layers, from the first, stay as they are, which is faster and takes less memory.
+    frozen_layers: how many layers, from the first, stay as they are, with the embeddings below them, which is faster
+        and takes less memory.
     bfloat16: whether a processor that has instructions for it (AVX-512 BF16 or AMX) computes products of matrices in
         bfloat16, which is faster; the weights stay in single precision. Without effect elsewhere.
     """
@@ -467,8 +468,9 @@ def create_sorted_spans(
         if freeze_embeddings:
             _freeze_embeddings(transformer)
         for shim in transformer.shims if frozen_layers else ():
-            for layer in shim._model.curated_encoder.layers[:frozen_layers]:
-                layer.requires_grad_(False)
+            encoder = shim._model.curated_encoder
+            for part in (encoder.embeddings, *encoder.layers[:frozen_layers]):  # no gradient goes through any of them
+                part.requires_grad_(False)
         grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
         return join_sentences(with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST))
 

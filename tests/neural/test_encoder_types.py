@@ -135,7 +135,9 @@ def test_vectors_are_those_of_plain_numpy(tmp_path, write):
 def test_a_pipeline_learns_and_is_stored(tmp_path, write):
     folder, _ = write(tmp_path)
     nlp = transformer_pipeline(folder, frozen_layers=1)
-    layers = nlp.get_pipe("transformer").model.get_ref("transformer").shims[0]._model.curated_encoder.layers
+    encoder = nlp.get_pipe("transformer").model.get_ref("transformer").shims[0]._model.curated_encoder
+    layers = encoder.layers
+    assert not any(weight.requires_grad for weight in encoder.embeddings.parameters())  # or all layers had gradients
     before = [layer.ffn.output.weight.detach().clone() for layer in layers]
     learned(nlp, n_passes=2, limit=10)  # the first update has no gradient below the scores, which begin as zeros
     is_same = [bool((layer.ffn.output.weight == old).all()) for layer, old in zip(layers, before, strict=True)]
@@ -155,6 +157,17 @@ def test_settings_name_the_layers_and_the_pieces(tmp_path, monkeypatch):
     assert model["@architectures"] == "spacy_incparse.MPNetTransformer.v1"
     assert model["mixed_precision"]
     assert "type_vocab_size" not in model
+
+
+def test_half_of_a_large_encoder_learns_on_a_processor(tmp_path, monkeypatch):
+    write_mpnet(tmp_path)
+    monkeypatch.setattr("spacy_incparse.cli.train_neural.has_transformers", lambda: True)
+    path = tmp_path / "config.json"
+    sizes = {"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 4}
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf8")) | sizes), encoding="utf8")
+    for gpu, n_frozen in ((-1, 2), (0, 0)):
+        config = neural_config(encoder=str(tmp_path), gpu=gpu)
+        assert config["components"]["transformer"]["model"]["with_spans"]["frozen_layers"] == n_frozen
 
 
 @needs_transformers
