@@ -2,16 +2,17 @@
 
     python benchmarks/embedded_sources.py SHARED OUT
 
-SHARED has `treebanks/gum` (with `documents.tsv`: genre and first tree of each document), `treebanks/craft` and `text`.
-OUT gets trees repaired by rules and raw text. docs/english.md says what comes next.
+SHARED has `treebanks/gum` (with `documents.tsv`: genre and first tree of each document), `treebanks/masc`,
+`treebanks/craft` and `text`. OUT gets trees repaired by rules and raw text. docs/english.md says what comes next.
 
 | file | what |
 |---|---|
-| `gum.mrg` | GUM, the genres that may be used, without what is held out |
+| `gold.mrg` | MASC, and the genres of GUM that may be used, without what is held out |
 | `extra/craft.mrg` | CRAFT, without what is held out |
-| `teacher.mrg` | for the teacher: nine tenths of GUM, twice, and of a third of CRAFT |
-| `held-out.mrg` | a twentieth of GUM, an eightieth of CRAFT: for the number of passes and temperatures |
-| `text.lines` | a sentence on each line |
+| `teacher.mrg` | for the teacher: `gold.mrg` and a fifth of CRAFT |
+| `student.mrg` | for the small neural parser: `gold.mrg` and a third of CRAFT |
+| `held-out.mrg` | a twentieth of GUM and of MASC, an eightieth of CRAFT: for the number of passes and temperatures |
+| `text.lines` | a sentence on each line, all sources mixed: each beginning has them in proportion |
 """
 
 from __future__ import annotations
@@ -19,17 +20,27 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import random
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import spacy_incparse
 from spacy_incparse.repair.repair import find_rules, repair_trees
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 # By GUM's licence file: CC BY, CC BY-SA, or United Nations text. It names the others as non-commercial, or not at all.
 GENRES = frozenset({"academic", "bio", "court", "interview", "news", "speech", "voyage"})
-TEXTS = ("masc", "state_union", "inaugural")  # any use; public domain
+TEXTS = ("masc", "state_union", "inaugural")  # a sentence on each line: any use; public domain
+PARAGRAPHS = (  # one on each line: docs/english.md has their licences
+    "voa_gmb", "wikinews", "wikipedia_gap", "wikipedia_qed", "openstax_sociology", "openstax_philosophy",
+    "openstax_american_government", "openstax_business_ethics", "openstax_business", "medquad_nih",
+    "speeches_presidents", "ewt_train", "fiction_p_g_wodehouse", "fiction_f_scott_fitzgerald", "18f_blog", "digitalgov",
+    "tech_opensource_guide", "tech_peps", "dialogue_sgd", "dialogue_taskmaster4", "questions_banking77",
+)  # fmt: skip
+SEED = 0
 STRETCH = 20  # sentences
 CONTRACTION = re.compile(r"(\w) ’ (s|t|re|ve|ll|d|m)\b")  # in MASC, some have spaces: isn ’ t
 UNWANTED = re.compile(r"�|http|www|@|_{3}|\*{2}")
@@ -45,13 +56,24 @@ def main() -> None:
     banks, out = given.shared / "treebanks", given.output
     parts = documents(banks / "gum" / "documents.tsv")
     gum = repaired(allowed(read_treebank(banks / "gum" / "train.mrg"), parts), "english")
+    masc = repaired(read_treebank(banks / "masc" / "train.mrg"), "english")
     craft = repaired(read_treebank(banks / "craft" / "train.mrg"), "craft")
+    gold, more = mixed([*rest(gum, 20, 9), *rest(masc, 20, 9)]), rest(craft, 20, 9)
     (out / "extra").mkdir(parents=True, exist_ok=True)
-    write(out / "gum.mrg", rest(gum, 20, 9))
-    write(out / "extra" / "craft.mrg", rest(craft, 20, 9))
-    write(out / "teacher.mrg", [*2 * rest(gum, 10, 9), *stretches(rest(craft, 10, 9), 3, 0)])
-    write(out / "held-out.mrg", [*stretches(gum, 20, 9), *stretches(stretches(craft, 20, 9), 4, 0)])
-    write(out / "text.lines", lines(given.shared / "text" / f"{name}.txt.gz" for name in TEXTS))
+    write(out / "gold.mrg", gold)
+    write(out / "extra" / "craft.mrg", more)
+    write(out / "teacher.mrg", mixed([*gold, *stretches(more, 5, 0)]))
+    write(out / "student.mrg", mixed([*gold, *stretches(more, 3, 0)]))
+    held_out = [*stretches(gum, 20, 9), *stretches(stretches(craft, 20, 9), 4, 0), *stretches(masc, 20, 9)]
+    write(out / "held-out.mrg", held_out)
+    text = [line for name in TEXTS for line in lines(given.shared / "text" / f"{name}.txt.gz")]
+    found = [*text, *sentences(line for name in PARAGRAPHS for line in lines(given.shared / "text" / f"{name}.txt.gz"))]
+    write(out / "text.lines", mixed([line for line in dict.fromkeys(found) if len(line) <= MAX_CHARACTERS]))
+
+
+def mixed(items: Sequence[Any]) -> list[Any]:
+    """Return the items in random order, always the same."""
+    return random.Random(SEED).sample(items, len(items))
 
 
 def repaired(trees: Sequence[Tree], rules: str) -> Sequence[Tree]:
@@ -83,11 +105,18 @@ def allowed(trees: Sequence[Tree], parts: Iterable[tuple[str, int, int]]) -> lis
     return [tree for genre, first, n in parts if genre in GENRES for tree in trees[first : first + n]]
 
 
-def lines(paths: Iterable[Path]) -> list[str]:
-    """Return the lines of texts without those that are empty, very long, damaged, or have addresses."""
-    texts = [gzip.decompress(path.read_bytes()).decode("utf8") for path in paths]
-    found = [CONTRACTION.sub(r"\1’\2", line.strip()) for text in texts for line in text.splitlines()]
-    return [line for line in found if 0 < len(line) <= MAX_CHARACTERS and not UNWANTED.search(line)]
+def lines(path: Path) -> list[str]:
+    """Return the lines of a text without those that are empty, damaged, or have addresses."""
+    text = gzip.decompress(path.read_bytes()).decode("utf8")
+    found = [CONTRACTION.sub(r"\1’\2", line.strip()) for line in text.splitlines()]
+    return [line for line in found if line and not UNWANTED.search(line)]
+
+
+def sentences(paragraphs: Iterable[str]) -> list[str]:
+    """Return the sentences that the embedded splitter finds in paragraphs."""
+    nlp = spacy_incparse.load("en")
+    nlp.select_pipes(enable=["senter"])
+    return [" ".join(sentence.text.split()) for doc in nlp.pipe(paragraphs) for sentence in doc.sents]
 
 
 def write(path: Path, items: Sequence[object]) -> None:

@@ -1,35 +1,94 @@
-"""Make the teacher of the embedded English pipelines: a neural and a linear parser that answer together.
+"""Parse the text that the embedded English pipelines learn from, by neural parsers that answer together.
 
-    python benchmarks/embedded_teacher.py NEURAL LINEAR OUT
+    python benchmarks/embedded_teacher.py TEXT OUT PARSER [PARSER ...] --words 1200000 --part 0/2
 
-NEURAL is a pipeline of `train --config neural`, LINEAR one with `incparse`, such as `en_accurate`. docs/english.md says
-how they are trained, and what OUT is for.
+TEXT has a sentence on each line, PARSER is a pipeline of `train --config neural`; docs/english.md says how they are
+trained. OUT gets a file of trees for each 1,000 lines. An interrupted run continues with the same command. `--part 0/2` and `--part 1/2` in two processes share the work.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+import warnings
+from itertools import accumulate
 from pathlib import Path
 
 from combiner_accuracy import combined
+from spacy.language import Language
+
+from spacy_incparse.pipeline.tokenizer import penn_tokenizer
 
 # Lower than the combiner's default: a phrase that is uncertain is better than none, for those who learn from the trees.
 THRESHOLD = 0.35
+LINES = 1000  # of a file
+LEAST_FILL = 0.9  # of a group of sentences that go through an encoder together: the rest is padding
 
 
 def main() -> None:
-    """Save the pipeline, in which only the combiner parses."""
+    """Parse what is not parsed yet."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("neural", help="folder of a pipeline with incparse_neural")
-    arguments.add_argument("linear", help="name or folder of a pipeline with incparse")
+    arguments.add_argument("text", type=Path)
     arguments.add_argument("output", type=Path)
-    arguments.add_argument("--weight", type=float, default=1.0, help="of the neural parser; default: 1")
-    arguments.add_argument("--threshold", type=float, default=THRESHOLD, help=f"default: {THRESHOLD}")
+    arguments.add_argument("parsers", nargs="+", help="folders of pipelines with incparse_neural")
+    arguments.add_argument("--weights", type=float, nargs="+", default=[], help="of the parsers; default: 1 each")
+    arguments.add_argument("--words", type=int, default=1_200_000, help="of the text's beginning; default: 1,200,000")
+    arguments.add_argument("--part", default="0/1", metavar="K/N", help="each N-th file from the K-th on")
     given = arguments.parse_args()
-    nlp, members = combined([given.neural, given.linear], [given.weight, 1.0], given.threshold)
+    first, n_parts = map(int, given.part.split("/"))
+    lines = given.text.read_text(encoding="utf8").splitlines()
+    counts = accumulate(len(line.split()) for line in lines)
+    lines = lines[: sum(count <= given.words for count in counts)]
+    nlp = teacher(given.parsers, given.weights)
+    given.output.mkdir(parents=True, exist_ok=True)
+    started, n_words = time.process_time(), 0
+    for number in range(first, -(-len(lines) // LINES), n_parts):
+        path = given.output / f"{number:04}.mrg"
+        if path.exists():
+            continue
+        trees = [
+            tree for doc in nlp.pipe(lines[number * LINES :][:LINES], batch_size=LINES) for tree in doc._.trees if tree
+        ]
+        unfinished = path.with_suffix(".tmp")
+        unfinished.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf8")
+        unfinished.replace(path)
+        n_words += sum(len(tree.words) for tree in trees)
+        speed = n_words / (time.process_time() - started)
+        print(f"{path}: {len(trees):,} trees, {speed:,.0f} words per CPU second", flush=True)
+
+
+def teacher(parsers: list[str], weights: list[float]) -> Language:
+    """Return a pipeline in which only the combination of the parsers answers, with encoders in 8 bits."""
+    nlp, members = combined(parsers, weights, THRESHOLD)
     for name in members:
         nlp.disable_pipe(name)
-    nlp.to_disk(given.output)
+    nlp.tokenizer = penn_tokenizer(nlp)
+    for _, component in nlp.components:
+        for node in component.model.walk() if getattr(component, "model", None) else ():
+            if node.name == "by_length":
+                node.attrs["least_fill"] = LEAST_FILL
+    in_8_bits(nlp)
+    return nlp
+
+
+def in_8_bits(nlp: Language) -> None:
+    """Let PyTorch compute products of an encoder's layers in 8 bits: 1.5 times as fast, and F on held-out trees 0.1 lower.
+
+    The second product of each layer stays as it is: a few of its inputs are so large that the others would be lost, and
+    with them 27 F of a parser on MPNet.
+    """
+    import torch
+
+    warnings.filterwarnings("ignore", module="torch.ao")
+    for _, component in nlp.components:
+        for node in component.model.walk() if getattr(component, "model", None) else ():
+            for shim in node.shims:
+                products = {
+                    name: torch.ao.quantization.default_dynamic_qconfig
+                    for name, part in shim._model.named_modules()
+                    if isinstance(part, torch.nn.Linear) and not name.endswith("ffn.output")
+                }
+                shim._model = torch.ao.quantization.quantize_dynamic(shim._model, products, torch.qint8)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = common.argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", default=["seen"], metavar="seen|unseen", help="default: seen")
     text = "embedded pipelines' names or folders; default: all embedded ones"
-    parser.add_argument("--models", nargs="+", default=["en", "en_accurate", "en_generative"], help=text)
+    parser.add_argument("--models", nargs="+", default=["en", "en_accurate", "en_neural", "en_generative"], help=text)
     arguments = parser.parse_args(argv)
     pipelines = {short_name(model): open_pipeline(model) for model in arguments.models}
     rows = {}

@@ -4,8 +4,8 @@
     python benchmarks/train_embedded.py SOURCES PARSED --recipe accurate --output .../data/en_accurate &
     wait
 
-SOURCES is the folder of `embedded_sources.py`, PARSED the folder of `annotate`. Each pass goes over the trees of GUM
-and a part of those of CRAFT and of the parsed text. The held-out trees choose the pass and the temperature; no dev part
+SOURCES is the folder of `embedded_sources.py`, PARSED that of `embedded_teacher.py`. Each pass goes over the trees of GUM
+and MASC, and a part of those of CRAFT and of the parsed text. The held-out trees choose the pass and the temperature; no dev part
 is used. Each pipeline is trained in one process, and the two side by side on two cores. An interrupted training
 continues with the same command.
 """
@@ -78,26 +78,48 @@ CRAFT = {
     "author": "K. Bretonnel Cohen, Karin Verspoor and others",
     "license": "CC BY 3.0",
 }
-PARSED = {
-    "name": "Parsed text: MASC (written part), State of the Union addresses, inaugural addresses",
+MASC = {
+    "name": "MASC, the Manually Annotated Sub-Corpus of the American National Corpus (treebank, train part)",
     "url": "https://anc.org/data/masc/",
-    "author": "The American National Corpus Consortium; presidents of the United States",
-    "license": "free for any use; public domain",
+    "author": "Nancy Ide and others",
+    "license": "free for any use",
 }
-ENCODER = {
-    "name": "all-MiniLM-L6-v2 (encoder of the neural parser that parsed the text; not contained in this pipeline)",
-    "url": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
-    "author": "sentence-transformers",
-    "license": "Apache 2.0",
-}
+PARSED = [
+    {"name": f"Parsed text: {name}", "url": url, "author": author, "license": terms}
+    for name, url, author, terms in (
+        (
+            "MASC (written part); Voice of America (as in the Groningen Meaning Bank), presidents' addresses and speeches, "
+            "18F, Digital.gov, PEPs, stories of P. G. Wodehouse and F. Scott Fitzgerald",
+            "https://anc.org/data/masc/", "the American National Corpus Consortium and the authors",
+            "free for any use; public domain in the US",
+        ),
+        (
+            "OpenStax (sociology, philosophy, government, business), MedQuAD, Open Source Guides, Taskmaster, Banking77, "
+            "Wikinews", "https://openstax.org", "their contributors", "CC BY 4.0; CC BY 2.5 (Wikinews)",
+        ),
+        (
+            "English Wikipedia (excerpts in GAP and QED), English Web Treebank (texts of the train part), "
+            "Schema-Guided Dialogue", "https://en.wikipedia.org", "their contributors", "CC BY-SA 3.0 and 4.0",
+        ),
+    )
+]  # fmt: skip
+ENCODERS = [
+    {
+        "name": f"{name} (encoder of a neural parser that parsed the text; not contained in this pipeline)",
+        "url": f"https://huggingface.co/sentence-transformers/{name}",
+        "author": "sentence-transformers",
+        "license": "Apache 2.0",
+    }
+    for name in ("all-mpnet-base-v2", "all-MiniLM-L6-v2")
+]
 META: dict[str, Any] = {
     "name": "incparse",
-    "version": "0.3.0",
+    "version": "0.4.0",
     "spacy_version": ">=3.8,<4",
-    "description": "English constituency parser (tagger and trees), trained on GUM, CRAFT and parsed text",
+    "description": "English constituency parser (tagger and trees), trained on GUM, MASC, CRAFT and parsed text",
     "author": "The spacy-incparse developers",
     "license": LICENSE,
-    "sources": [GUM, CRAFT, PARSED, ENCODER],
+    "sources": [GUM, MASC, CRAFT, *PARSED, *ENCODERS],
 }
 
 
@@ -106,30 +128,30 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
     arguments.add_argument(
-        "parsed", type=Path, nargs="?", help="folder of annotate; without it, only trees of treebanks"
+        "parsed", type=Path, nargs="?", help="folder of embedded_parsed.py; without it, only trees of treebanks"
     )
     arguments.add_argument("--recipe", choices=tuple(PLANS), default="rich")
     arguments.add_argument("--extra-weight", type=float, help="default: that of the recipe")
     arguments.add_argument("--seed", type=int, default=SEED)
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     given = arguments.parse_args()
-    gum, held_out = (read_treebank(given.sources / name) for name in ("gum.mrg", "held-out.mrg"))
+    gold, held_out = (read_treebank(given.sources / name) for name in ("gold.mrg", "held-out.mrg"))
     others = read_folder(given.sources / "extra")
-    parsed = usual([*gum, *others], read_folder(given.parsed / "trees")) if given.parsed else []
+    parsed = usual([*gold, *others], read_folder(given.parsed)) if given.parsed else []
     plan = PLANS[given.recipe]
     if given.extra_weight is not None:
         plan = replace(plan, extra_weight=given.extra_weight)
     extra = ExtraTrees([*others, *parsed], plan.extra_weight)
     recipe = planned_recipe(given.recipe, plan, given.seed)
     state = given.output.with_name(f"{given.output.name}-state")
-    number, tagger, parser = train(gum, held_out, extra, recipe, state)
-    tagger, parser = with_less_to_store(tagger, parser, [*gum, *extra.trees], plan.step)
+    number, tagger, parser = train(gold, held_out, extra, recipe, state)
+    tagger, parser = with_less_to_store(tagger, parser, [*gold, *extra.trees], plan.step)
     parser = parser.with_search(**plan.search)
     rows = tags_of(tagger, parser.tag_request, held_out)
     given_tags = [(tree.words, row) for tree, row in zip(held_out, rows, strict=True)]
     parser.temperature = fit_temperature(parser, held_out, given_tags)
     parser = parser.with_search(choose=plan.choose)
-    notes = f"{number} passes over {len(gum)} trees of GUM and {plan.extra_weight:g} of {len(extra.trees)} others each"
+    notes = f"{number} passes over {len(gold)} trees of GUM and MASC and {plan.extra_weight:g} of {len(extra.trees)} others each"
     write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}.")
 
 

@@ -126,8 +126,9 @@ def main() -> None:
         own.model.from_bytes(splitter.model.to_bytes())
         nlp.meta["sources"] = [*(source for source in nlp.meta["sources"] if source["name"] != SOURCE["name"]), SOURCE]
         with TemporaryDirectory() as folder:  # the other files stay as they are
-            nlp.to_disk(folder, exclude=["tokenizer", "vocab", "incparse"])
-            shutil.copytree(folder, find_pipeline(name), dirs_exist_ok=True)
+            new = Path(folder) / name
+            nlp.to_disk(new, exclude=["tokenizer", "vocab", "incparse", "incparse_neural"])
+            shutil.copytree(new, find_pipeline(name), dirs_exist_ok=True)
 
 
 def train(documents: dict[str, list[list[Paragraph]]]) -> SentenceSplitter:

@@ -17,6 +17,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.neural.encoder import MAX_PART, MAX_TOKEN, UNKNOWN, length_groups
 from spacy_incparse.settings import MOST, check_number
 
+PIECES = "embeddings.word_embeddings.weight"  # the largest table, of which few rows are read: it stays in 8 bits
 SCALE = ".scale"  # after the name of a matrix whose rows are in 8 bits
 LEAST_FILL = 0.6  # of a group of sequences that share an attention matrix: the rest is padding
 BLOCK_ROWS = 256  # whose widest layer fits into a processor's cache
@@ -92,9 +93,9 @@ class Encoder:
 
     def __init__(self, weights: Mapping[str, Rows], settings: Mapping[str, Any]):
         full = {
-            name: array * weights[name + SCALE] if name + SCALE in weights else array
+            name: array * weights[name + SCALE] if name + SCALE in weights and name != PIECES else array
             for name, array in weights.items()
-            if not name.endswith(SCALE)
+            if not name.endswith(SCALE) or name == PIECES + SCALE
         }
         # x @ w.T + b, with w.T as a matrix of its own: the product reads it row by row
         is_product = re.compile(r"layers\..*\.(input|output|intermediate)\.weight").fullmatch
@@ -120,7 +121,9 @@ class Encoder:
         weights, longest = self._weights, int(lengths[0])
         places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         rows = np.repeat(np.arange(len(lengths)), lengths)
-        x = weights["embeddings.word_embeddings.weight"].take(ids, axis=0)
+        x = weights[PIECES].take(ids, axis=0)
+        if PIECES + SCALE in weights:
+            x = x * weights[PIECES + SCALE].take(ids, axis=0)
         x += weights["embeddings.position_embeddings.weight"].take(places + self._first, axis=0)
         x = self._normal(x, "embeddings.layer_norm")
         bias = np.where(np.arange(longest) < lengths[:, None], np.float32(0), np.float32(-1e30))[:, None, None]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
 
 
+NEURAL = "incparse_neural"  # a component whose weights are not in one of these models
 AnyModel = TypeVar("AnyModel", bound="ComponentModel")
 
 
@@ -322,7 +323,11 @@ def read_parts(source: str | Path, *factories: str) -> Parts:
     """
     files = _files(find_pipeline(source), *factories)
     if not files:
-        raise ModelError(f"the pipeline {str(source)!r} has no component {' or '.join(factories)}")
+        others = {str(settings.get("factory")) for settings in read_components(find_pipeline(source))}
+        hint = f": add its parser with nlp.add_pipe('{NEURAL}', source=spacy_incparse.load({str(source)!r}))"
+        raise ModelError(
+            f"the pipeline {str(source)!r} has no component {' or '.join(factories)}{hint if NEURAL in others else ''}"
+        )
     _, path = min(files, key=lambda file: factories.index(file[0]))
     return _read_file(path)
 

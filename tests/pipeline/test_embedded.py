@@ -57,6 +57,28 @@ def test_the_accurate_one_parses():
     assert nlp.meta["license"]
 
 
+def test_the_neural_one_parses():
+    nlp = spacy_incparse.load("en_neural")
+    doc = nlp(TEXT)
+    assert [tree.words[-1] for tree in doc._.trees] == [".", "?"]
+    assert all(token.tag_ for token in doc)
+    assert 0 < doc._.trees[0].confidence < 1
+    assert nlp.meta["license"]
+
+
+def test_the_neural_one_is_a_component_like_others(tmp_path):
+    source = spacy_incparse.load("en_neural")
+    texts = [TEXT, "", "Yes.", "Who did you say was coming? " * 30]
+    expected = [doc._.trees for doc in source.pipe(texts, batch_size=1)]
+    nlp = spacy.blank("en")
+    nlp.tokenizer = source.tokenizer
+    nlp.add_pipe("senter", source=source)
+    nlp.add_pipe("incparse_neural", source=source)
+    assert [doc._.trees for doc in nlp.pipe(texts, batch_size=4)] == expected
+    nlp.to_disk(tmp_path)
+    assert [doc._.trees for doc in spacy.load(tmp_path).pipe(texts, n_process=2, batch_size=2)] == expected
+
+
 def test_the_generative_one_has_measures():
     nlp = spacy_incparse.load("en_generative")
     doc = nlp(TEXT)
