@@ -20,7 +20,7 @@ def export_command(pipeline: str, output: Path, int8: bool = False) -> None:
     """Make a neural pipeline on a transformer that runs without PyTorch.
 
     The new pipeline has the same tokenizer, sentence boundaries and parser; NumPy computes the transformer. It needs no
-    packages but those of spacy-incparse, and cannot be trained further.
+    packages but those of spacy-incparse. Its transformer stays as it is: `train --from` teaches the layers above.
 
     \b
     Example:

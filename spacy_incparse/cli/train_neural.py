@@ -178,8 +178,8 @@ def neural_config(
 
     encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
     of that layer, from `spacy pretrain`. mixed_precision: whether the transformer computes partly in half precision,
-    which it does on a GPU only. base: a neural pipeline to fine-tune. gpu: as for `train_neural`; on the CPU, half of the
-    layers of an encoder of base size stay as they are. Raises ConfigError or ModelError for wrong settings.
+    which it does on a GPU only. base: a neural pipeline to fine-tune. gpu: as for `train_neural`; on the CPU, half of
+    the layers of an encoder of base size stay as they are. Raises ConfigError or ModelError for wrong settings.
     """
     from spacy.util import load_config
 

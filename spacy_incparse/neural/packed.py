@@ -29,7 +29,7 @@ Rows = np.ndarray
 def create_packed_encoder(width: int) -> Model:
     """Return a layer from Docs to vectors of tokens, for `@architectures = "spacy_incparse.PackedEncoder.v1"`.
 
-    It is a pre-trained transformer as `spacy-incparse export` stores it, and cannot be trained further.
+    It is a pre-trained transformer as `spacy-incparse export` stores it, and stays as it is in training.
 
     width: that of its vectors.
     """

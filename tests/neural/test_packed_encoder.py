@@ -41,6 +41,10 @@ def test_vectors_are_those_of_pytorch(trained):
             assert np.abs(np.concatenate(found) - expected).max() < 1e-4
 
 
+def encoder_of(nlp):
+    return nlp.get_pipe("incparse_neural").model.get_ref("tok2vec")
+
+
 @needs_transformers
 @pytest.mark.parametrize("bits", [[], ["--int8"]])
 def test_exported_pipelines_parse_alike(trained, tmp_path, bits):
@@ -55,6 +59,11 @@ def test_exported_pipelines_parse_alike(trained, tmp_path, bits):
         assert [str(tree) for doc in docs for tree in doc._.trees] == expected
     again = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
     assert [str(doc._.trees) for doc in docs] == [str(again(doc.text)._.trees) for doc in docs]
+    before = {name: array.copy() for name, array in encoder_of(nlp).attrs["weights"].items()}
+    weights_id = nlp.get_pipe("incparse_neural").weights_id
+    learned(nlp, n_passes=2, limit=10)  # the layers above
+    assert all((encoder_of(nlp).attrs["weights"][name] == array).all() for name, array in before.items())
+    assert nlp.get_pipe("incparse_neural").weights_id != weights_id
     same = CliRunner().invoke(app, ["export", str(tmp_path / "model"), str(tmp_path / "out")])
     assert same.exit_code == 1
     assert f"{tmp_path / 'out'} exists" in same.output
