@@ -219,7 +219,7 @@ def with_less_to_store(
         generative = GenerativeModel.train(trees, settings, model.heads, model.grammar)
         model = replace(model, generative=generative, generative_config=settings)
     moves = model.moves(*config.outcome_filter)
-    return coarse_tagger(tagger, step), model.parser(weights, config, moves)
+    return coarse_tagger(tagger, step), PerceptronParser(model, weights, config, moves)
 
 
 def coarse_tagger(tagger: Tagger, step: int) -> Tagger:
