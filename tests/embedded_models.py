@@ -31,7 +31,7 @@ def may_differ(text: str, place: Path) -> bool:
 def checksums() -> dict[str, str]:
     """Return a checksum of each embedded model."""
     paths = sorted(MODELS.glob("*/*/model"))
-    return {path.parts[-3]: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths}
+    return {"/".join(path.parts[-3:-1]): hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths}
 
 
 def record() -> None:
