@@ -38,10 +38,10 @@ def test_a_wheel_that_is_too_large_is_refused(tmp_path):
     check = CHECKS["check_size"]
     wheel = tmp_path / "a.whl"
     wheel.touch()
-    os.truncate(wheel, 30 * 10**6)
+    os.truncate(wheel, 60 * 10**6)
     check(str(wheel))
-    os.truncate(wheel, 30 * 10**6 + 1)
-    with pytest.raises(SystemExit, match=r"a\.whl takes 30,000,001 bytes, more than 30,000,000"):
+    os.truncate(wheel, 60 * 10**6 + 1)
+    with pytest.raises(SystemExit, match=r"a\.whl takes 60,000,001 bytes, more than 60,000,000"):
         check(str(wheel))
 
 
