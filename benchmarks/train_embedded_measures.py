@@ -1,8 +1,8 @@
 """Train the embedded model for measures: `python benchmarks/train_embedded_measures.py SOURCES PARSED`.
 
-SOURCES is the folder of `embedded_sources.py`, PARSED that of `annotate`: see docs/english.md. It learns from GUM and
-the parsed text. No dev file is used: the minimum frequency of contexts (`context_min_count`) is chosen by the surprisal
-of words in held-out trees of GUM, among models of at most 4 MB.
+SOURCES is the folder of `embedded_sources.py`, PARSED that of `embedded_teacher.py`: see docs/english.md. It learns
+from GUM, MASC and the parsed text. No dev file is used: the minimum frequency of contexts (`context_min_count`) is
+chosen by the surprisal of words in held-out trees of GUM, among models of at most 4 MB.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def main() -> None:
     """Choose, train, write the pipeline."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
-    arguments.add_argument("parsed", type=Path, help="folder of annotate")
+    arguments.add_argument("parsed", type=Path, help="folder of embedded_teacher.py")
     arguments.add_argument("--output", type=Path, default=OUTPUT.with_name("en_generative"))
     arguments.add_argument("--context-min-count", type=int, help="do not choose: use this value")
     given = arguments.parse_args()
-    trees = [*read_treebank(given.sources / "gum.mrg"), *read_folder(given.parsed / "trees")]
+    trees = [*read_treebank(given.sources / "gold.mrg"), *read_folder(given.parsed)]
     held_out = read_treebank(given.sources / "held-out.mrg")[:N_HELD_OUT]
     least = given.context_min_count or choose(trees, held_out)
     parser = GenerativeParser.train(trees, GenerativeConfig(context_min_count=least), heads())
