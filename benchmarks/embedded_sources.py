@@ -34,7 +34,7 @@ from spacy_incparse.trees.tree import Tree
 # By GUM's licence file: CC BY, CC BY-SA, or United Nations text. It names the others as non-commercial, or not at all.
 GENRES = frozenset({"academic", "bio", "court", "interview", "news", "speech", "voyage"})
 TEXTS = ("masc", "state_union", "inaugural")  # a sentence on each line: any use; public domain
-PARAGRAPHS = (  # one on each line: docs/english.md has their licences
+PARAGRAPHS = (  # one on each line: train_embedded.py names their licences
     "voa_gmb", "wikinews", "wikipedia_gap", "wikipedia_qed", "openstax_sociology", "openstax_philosophy",
     "openstax_american_government", "openstax_business_ethics", "openstax_business", "medquad_nih",
     "speeches_presidents", "ewt_train", "fiction_p_g_wodehouse", "fiction_f_scott_fitzgerald", "18f_blog", "digitalgov",
@@ -66,8 +66,8 @@ def main() -> None:
     write(out / "student.mrg", mixed([*gold, *stretches(more, 3, 0)]))
     held_out = [*stretches(gum, 20, 9), *stretches(stretches(craft, 20, 9), 4, 0), *stretches(masc, 20, 9)]
     write(out / "held-out.mrg", held_out)
-    text = [line for name in TEXTS for line in lines(given.shared / "text" / f"{name}.txt.gz")]
-    found = [*text, *sentences(line for name in PARAGRAPHS for line in lines(given.shared / "text" / f"{name}.txt.gz"))]
+    texts = given.shared / "text"
+    found = [*lines(texts, TEXTS), *sentences(lines(texts, PARAGRAPHS))]
     write(out / "text.lines", mixed([line for line in dict.fromkeys(found) if len(line) <= MAX_CHARACTERS]))
 
 
@@ -105,10 +105,10 @@ def allowed(trees: Sequence[Tree], parts: Iterable[tuple[str, int, int]]) -> lis
     return [tree for genre, first, n in parts if genre in GENRES for tree in trees[first : first + n]]
 
 
-def lines(path: Path) -> list[str]:
-    """Return the lines of a text without those that are empty, damaged, or have addresses."""
-    text = gzip.decompress(path.read_bytes()).decode("utf8")
-    found = [CONTRACTION.sub(r"\1’\2", line.strip()) for line in text.splitlines()]
+def lines(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return the lines of texts without those that are empty, damaged, or have addresses."""
+    texts = [gzip.decompress((folder / f"{name}.txt.gz").read_bytes()).decode("utf8") for name in names]
+    found = [CONTRACTION.sub(r"\1’\2", line.strip()) for text in texts for line in text.splitlines()]
     return [line for line in found if line and not UNWANTED.search(line)]
 
 

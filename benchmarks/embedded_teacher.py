@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 from combiner_accuracy import combined
 from spacy.language import Language
+from thinc.api import Model
 
 from spacy_incparse.pipeline.tokenizer import penn_tokenizer
 
@@ -61,15 +63,15 @@ def teacher(parsers: list[str], weights: list[float]) -> Language:
     for name in members:
         nlp.disable_pipe(name)
     nlp.tokenizer = penn_tokenizer(nlp)
-    for _, component in nlp.components:
-        for node in component.model.walk() if getattr(component, "model", None) else ():
-            if node.name == "by_length":
-                node.attrs["least_fill"] = LEAST_FILL
-    in_8_bits(nlp)
+    layers = [layer for _, part in nlp.components if getattr(part, "model", None) for layer in part.model.walk()]
+    for layer in layers:
+        if layer.name == "by_length":
+            layer.attrs["least_fill"] = LEAST_FILL
+    in_8_bits(layers)
     return nlp
 
 
-def in_8_bits(nlp: Language) -> None:
+def in_8_bits(layers: Iterable[Model]) -> None:
     """Let PyTorch compute products of an encoder's layers in 8 bits: 1.6 times as fast, F on held-out trees 0.1 lower.
 
     The second product of each layer stays as it is: a few of its inputs are so large that the others would be lost, and
@@ -78,15 +80,13 @@ def in_8_bits(nlp: Language) -> None:
     import torch
 
     warnings.filterwarnings("ignore", module="torch.ao")
-    for _, component in nlp.components:
-        for node in component.model.walk() if getattr(component, "model", None) else ():
-            for shim in node.shims:
-                products = {
-                    name: torch.ao.quantization.default_dynamic_qconfig
-                    for name, part in shim._model.named_modules()
-                    if isinstance(part, torch.nn.Linear) and not name.endswith("ffn.output")
-                }
-                shim._model = torch.ao.quantization.quantize_dynamic(shim._model, products, torch.qint8)
+    for shim in (shim for layer in layers for shim in layer.shims):
+        products = {
+            name: torch.ao.quantization.default_dynamic_qconfig
+            for name, part in shim._model.named_modules()
+            if isinstance(part, torch.nn.Linear) and not name.endswith("ffn.output")
+        }
+        shim._model = torch.ao.quantization.quantize_dynamic(shim._model, products, torch.qint8)
 
 
 if __name__ == "__main__":

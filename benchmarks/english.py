@@ -13,6 +13,7 @@ import common
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_name
 
+from spacy_incparse.data import embedded_names
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.summaries import Summary
 from spacy_incparse.treebanks.reader import read_treebank
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = common.argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", default=["seen"], metavar="seen|unseen", help="default: seen")
     text = "embedded pipelines' names or folders; default: all embedded ones"
-    parser.add_argument("--models", nargs="+", default=["en", "en_accurate", "en_neural", "en_generative"], help=text)
+    parser.add_argument("--models", nargs="+", default=embedded_names(), help=text)
     arguments = parser.parse_args(argv)
     pipelines = {short_name(model): open_pipeline(model) for model in arguments.models}
     rows = {}

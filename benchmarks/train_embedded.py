@@ -128,7 +128,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
     arguments.add_argument(
-        "parsed", type=Path, nargs="?", help="folder of embedded_parsed.py; without it, only trees of treebanks"
+        "parsed", type=Path, nargs="?", help="folder of embedded_teacher.py; without it, only trees of treebanks"
     )
     arguments.add_argument("--recipe", choices=tuple(PLANS), default="rich")
     arguments.add_argument("--extra-weight", type=float, help="default: that of the recipe")

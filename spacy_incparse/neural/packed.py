@@ -17,7 +17,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.neural.encoder import MAX_PART, MAX_TOKEN, UNKNOWN, length_groups
 from spacy_incparse.settings import MOST, check_number
 
-PIECES = "embeddings.word_embeddings.weight"  # the largest table, of which few rows are read: it stays in 8 bits
+TABLES = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"  # few of their rows are read
 SCALE = ".scale"  # after the name of a matrix whose rows are in 8 bits
 LEAST_FILL = 0.6  # of a group of sequences that share an attention matrix: the rest is padding
 BLOCK_ROWS = 256  # whose widest layer fits into a processor's cache
@@ -93,10 +93,13 @@ class Encoder:
 
     def __init__(self, weights: Mapping[str, Rows], settings: Mapping[str, Any]):
         full = {
-            name: array * weights[name + SCALE] if name + SCALE in weights and name != PIECES else array
+            name: array * weights[name + SCALE] if name + SCALE in weights else array
             for name, array in weights.items()
-            if not name.endswith(SCALE) or name == PIECES + SCALE
+            if not name.endswith(SCALE) and name not in TABLES
         }
+        self._tables = [
+            (weights[name], weights.get(name + SCALE)) for name in TABLES
+        ]  # in 8 bits if they are stored so
         # x @ w.T + b, with w.T as a matrix of its own: the product reads it row by row
         is_product = re.compile(r"layers\..*\.(input|output|intermediate)\.weight").fullmatch
         self._weights = {name: np.ascontiguousarray(w.T) if is_product(name) else w for name, w in full.items()}
@@ -121,11 +124,11 @@ class Encoder:
         weights, longest = self._weights, int(lengths[0])
         places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         rows = np.repeat(np.arange(len(lengths)), lengths)
-        x = weights[PIECES].take(ids, axis=0)
-        if PIECES + SCALE in weights:
-            x = x * weights[PIECES + SCALE].take(ids, axis=0)
-        x += weights["embeddings.position_embeddings.weight"].take(places + self._first, axis=0)
-        x = self._normal(x, "embeddings.layer_norm")
+        of_pieces, of_places = (
+            table.take(taken, axis=0) * (1 if scale is None else scale.take(taken, axis=0))
+            for (table, scale), taken in zip(self._tables, (ids, places + self._first), strict=True)
+        )
+        x = self._normal(of_pieces + of_places, "embeddings.layer_norm")
         bias = np.where(np.arange(longest) < lengths[:, None], np.float32(0), np.float32(-1e30))[:, None, None]
         if "relative_attention_bias.weight" in weights:
             table = weights["relative_attention_bias.weight"]

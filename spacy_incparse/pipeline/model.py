@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
 
 
-NEURAL = "incparse_neural"  # a component whose weights are not in one of these models
 AnyModel = TypeVar("AnyModel", bound="ComponentModel")
 
 
@@ -321,13 +320,13 @@ def read_parts(source: str | Path, *factories: str) -> Parts:
     `source` is as in `find_pipeline`; `factories` are in order of preference, and the first component of the best
     factory is used. Raises ModelError if the pipeline or component does not exist, or its file is damaged.
     """
-    files = _files(find_pipeline(source), *factories)
+    folder = find_pipeline(source)
+    files = _files(folder, *factories)
     if not files:
-        others = {str(settings.get("factory")) for settings in read_components(find_pipeline(source))}
-        hint = f": add its parser with nlp.add_pipe('{NEURAL}', source=spacy_incparse.load({str(source)!r}))"
-        raise ModelError(
-            f"the pipeline {str(source)!r} has no component {' or '.join(factories)}{hint if NEURAL in others else ''}"
-        )
+        neural, hint = "incparse_neural", ""
+        if any(settings.get("factory") == neural for settings in read_components(folder)):
+            hint = f": add its parser with nlp.add_pipe('{neural}', source=spacy_incparse.load({str(source)!r}))"
+        raise ModelError(f"the pipeline {str(source)!r} has no component {' or '.join(factories)}{hint}")
     _, path = min(files, key=lambda file: factories.index(file[0]))
     return _read_file(path)
 

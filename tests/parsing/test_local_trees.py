@@ -12,7 +12,6 @@ from spacy_incparse.parsing.local_trees import MOST_EDITS, local_trees, local_tr
 from spacy_incparse.parsing.nbest import Recombination, phrase_probabilities, phrases_of
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.tree import Tree
-from tests.reference.engine import learner_of, teach
 from tests.strategies import deep_tree, normalised_trees
 
 SEEN = "(TOP (NP (NP (JJ a) (NN b)) (PP (IN c) (NP (NN d)))))"
@@ -88,32 +87,22 @@ def test_mended_trees_are_never_worse(recombination):
     assert {(start, end) for _, start, end in tree.spans()}.issuperset(recombination.required)
 
 
-@pytest.fixture(scope="module")
-def parser(sample_train):
-    """A parser with a temperature whose training has seen half of the trees."""
-    learner = learner_of(sample_train[:80], table_bits=16)
-    teach(learner, sample_train[:80])
-    found = learner.parser()
-    found.temperature = 10_000.0
-    return found
-
-
 def without_local_trees(parser):
     model = replace(parser.model, grammar=replace(parser.model.grammar, local_trees=frozenset()))
     return PerceptronParser(model, parser.weights, parser.config, temperature=parser.temperature)
 
 
-def test_parsers_know_the_local_trees_of_their_training(parser, generative, sample_train):
-    assert parser.local_trees == local_trees_of(sample_train[:80])
+def test_parsers_know_the_local_trees_of_their_training(calibrated, generative, sample_train):
+    assert calibrated.local_trees == local_trees_of(sample_train[:80])
     assert generative.local_trees == local_trees_of(sample_train)
-    for one in (parser, generative):
+    for one in (calibrated, generative):
         assert type(one).from_bytes(one.to_bytes()).local_trees == one.local_trees
-    content = srsly.msgpack_loads(parser.to_bytes())
+    content = srsly.msgpack_loads(calibrated.to_bytes())
     del content["model"]["grammar"]["local_trees"]  # as in files of models that were trained before
     old = PerceptronParser.from_bytes(srsly.msgpack_dumps(content))
     assert old.local_trees == frozenset()
-    members = ComponentCombination([old, parser], {"a": 1.0, "b": 1.0}, CombinerSearch())
-    assert members.local_trees == parser.local_trees
+    members = ComponentCombination([old, calibrated], {"a": 1.0, "b": 1.0}, CombinerSearch())
+    assert members.local_trees == calibrated.local_trees
 
 
 def test_deep_trees_whose_local_trees_are_all_unseen():
@@ -122,24 +111,26 @@ def test_deep_trees_whose_local_trees_are_all_unseen():
     assert len(tree.spans()) - 2 * MOST_EDITS < len(found.spans()) < len(tree.spans())
 
 
-def test_fine_tuning_adds_local_trees_to_those_that_are_known(parser, sample_train):
+def test_fine_tuning_adds_local_trees_to_those_that_are_known(calibrated, sample_train):
     more = sample_train[80:120]
     for one, expected in (
-        (parser, parser.local_trees | local_trees_of(more)),
-        (without_local_trees(parser), frozenset()),
+        (calibrated, calibrated.local_trees | local_trees_of(more)),
+        (without_local_trees(calibrated), frozenset()),
     ):
         tuner = PERCEPTRON.fine_tuner(one)
         tuner.extend(more, [tree.tags for tree in more])
         assert tuner.parser().local_trees == expected
 
 
-def test_recombined_trees_have_fewer_unseen_local_trees(parser, sample_dev):
+def test_recombined_trees_have_fewer_unseen_local_trees(calibrated, sample_dev):
     settings = {"choose": "recombined", "choose_trees": 20, "choose_threshold": 0.3}
-    new, old = parser.with_search(**settings), without_local_trees(parser).with_search(**settings)
+    new, old = calibrated.with_search(**settings), without_local_trees(calibrated).with_search(**settings)
     n_before = n_after = 0
     for tree in sample_dev:
-        listed = parser.nbest(tree.words, tree.tags, 20)
-        judge = Recombination([one.tree for one in listed], phrases_of(listed, 10_000.0), 0.3, (), parser.local_trees)
+        listed = calibrated.nbest(tree.words, tree.tags, 20)
+        judge = Recombination(
+            [one.tree for one in listed], phrases_of(listed, 10_000.0), 0.3, (), calibrated.local_trees
+        )
         before, after = old.parse(tree.words, tree.tags).tree, new.parse(tree.words, tree.tags).tree
         assert after == (judge.best_tree() if len(listed) > 1 else before)
         n_before += n_unseen(judge, before)

@@ -182,16 +182,6 @@ def test_phrases_share_the_probability_of_their_trees():
 
 
 @pytest.fixture(scope="module")
-def calibrated(sample_train):
-    """A parser with a temperature."""
-    learner = learner_of(sample_train[:80], table_bits=16)
-    teach(learner, sample_train[:80])
-    parser = learner.parser()
-    parser.temperature = 10_000.0
-    return parser
-
-
-@pytest.fixture(scope="module")
 def sentences(sample_dev):
     return [(tree.words, tree.tags) for tree in sample_dev[:20]]
 
