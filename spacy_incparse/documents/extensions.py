@@ -48,16 +48,29 @@ def span_tree(span: Span) -> DocTree | None:
     Return None if the span is not a constituent, or its sentence has no tree. Whitespace tokens at the span's edges are
     ignored. A stored tree that cannot be read causes a warning, not an error.
     """
-    doc, start, end = span.doc, span.start, span.end
-    while start < end and doc[start].is_space:
-        start += 1
-    while start < end and doc[end - 1].is_space:
-        end -= 1
-    found = None if start == end else _sentence_tree(span)
+    found, start_char, end_char = _tree_and_chars(span)
+    index = None if found is None else found.node_at(start_char, end_char)
+    return None if found is None or index is None else DocTree(span.doc, found, index)
+
+
+def span_phrase(span: Span) -> DocTree | None:
+    """Return the smallest phrase that covers the span: the innermost one of a unary chain, and never a POS node.
+
+    Return None if the span is in no single tree. White space and unreadable trees are as in `span_tree`.
+    """
+    found, start_char, end_char = _tree_and_chars(span)
     if found is None:
         return None
-    index = found.node_at(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]))
-    return None if index is None else DocTree(doc, found, index)
+    phrases = [index for index in found.path_to(start_char, end_char) if found.tree.arrays.sizes[index] > 1]
+    return DocTree(span.doc, found, phrases[-1]) if phrases else None
+
+
+def _tree_and_chars(span: Span) -> tuple[AnchoredTree | None, int, int]:
+    """Return the tree of a span's sentence, None without one, and the span's characters without white space."""
+    words = [token for token in span if not token.is_space]
+    if not words:
+        return None, span.start_char, span.end_char
+    return _sentence_tree(span), words[0].idx, words[-1].idx + len(words[-1])
 
 
 def set_doc_trees(doc: Doc, trees: Iterable[Any] | None) -> None:
@@ -195,6 +208,7 @@ def register_extensions() -> None:
         (Doc, "trees", doc_trees, set_doc_trees),
         (Doc, "parses", parses_of, partial(refuse, "call doc._.parses(k); doc._.trees = [...] sets the trees")),
         (Span, "tree", span_tree, set_span_tree),
+        (Span, "phrase", span_phrase, refuse_of_tree),
         (Span, "is_constituent", span_is_constituent, refuse_of_tree),
         (Token, "tree_path", token_tree_path, refuse_of_tree),
         (Token, ATTRIBUTE, token_measures, partial(refuse, "measures are those of a component with measures = true")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.treebanks.reader import normalized_tree
 from spacy_incparse.trees.arrays import lowest_common
-from spacy_incparse.trees.builder import tree_of_phrases
+from spacy_incparse.trees.builder import make_tree, tree_of_phrases
 from spacy_incparse.trees.codec import decode, encode, stored_head_words
 from spacy_incparse.trees.export import checked_spans
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
@@ -190,23 +190,47 @@ def _anchored(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
     cached = _cache.setdefault(doc, {})
     _, _, start_char, end_char = key
     if key not in cached or cached[key][0] != value:
-        # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc.
-        span = doc.char_span(start_char, end_char, alignment_mode="expand") if start_char >= 0 and len(doc) else None
-        if span is None or start_char < span.start_char or span.end_char < end_char:
+        # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc, or
+        # partly in it.
+        first, behind = max(start_char, 0), min(end_char, doc[-1].idx + len(doc[-1]) if len(doc) else 0)
+        span = doc.char_span(first, behind, alignment_mode="expand") if first < behind else None
+        if span is None:
             return None
-        text = span.text[start_char - span.start_char : end_char - span.start_char]
+        text = span.text[first - span.start_char : behind - span.start_char].rjust(behind - start_char)
         stored = decode(value)
+        bounds = list(zip(stored.char_starts, stored.char_ends, strict=True))
+        inside = [
+            i for i, (start, end) in enumerate(bounds) if first <= start_char + start and start_char + end <= behind
+        ]
         # `Doc.from_docs` moves such trees over other text: then some word begins or ends with a blank, and no token.
         if any(
             (text[start : start + 1].isspace() or text[end - 1 : end].isspace())
             and doc.char_span(start_char + start, start_char + end) is None
-            for start, end in zip(stored.char_starts, stored.char_ends, strict=True)
+            for start, end in map(bounds.__getitem__, inside)
         ):
             return None
         chars = start_char, end_char, stored.char_starts, stored.char_ends
         tree = AnchoredTree(stored.tree(text), text, *chars, stored.score, stored.source, doc.lang_, stored.more)
-        cached[key] = value, tree
+        found = tree if (first, behind) == (start_char, end_char) else _cut_out(tree, inside)
+        if found is None:
+            return None
+        cached[key] = value, found
     return cached[key][1]
+
+
+def _cut_out(found: AnchoredTree, words: Sequence[int]) -> AnchoredTree | None:
+    """Return the highest phrase over exactly these words as a given tree with the root TOP; None if there is none."""
+    bounds = list(zip(found.tree.arrays.starts, found.tree.arrays.ends, strict=True))
+    if not words or (words[0], words[-1] + 1) not in bounds:
+        return None
+    node = found.tree._at(bounds.index((words[0], words[-1] + 1)))
+    start, end = found.char_starts[words[0]], found.char_ends[words[-1]]
+    return AnchoredTree(
+        node if node.index == 0 else make_tree(ROOT, [node]), found.text[start:end],
+        found.start_char + start, found.start_char + end,
+        tuple(found.char_starts[i] - start for i in words), tuple(found.char_ends[i] - start for i in words),
+        None, "", found.language,
+    )  # fmt: skip
 
 
 class MirrorGroup(SpanGroup):

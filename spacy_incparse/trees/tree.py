@@ -8,6 +8,8 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, overload
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.settings import MOST, check_number
+from spacy_incparse.tokens import escape_label
 from spacy_incparse.trees import arrays as edits
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import Phrase, Production, TreeArrays
@@ -237,6 +239,22 @@ class Tree:
     def productions(self) -> list[Production]:
         """Return the production of each node in pre-order: NP -> DT NN, DT -> 'the'."""
         return list(walks.productions(self._arrays, self._index))
+
+    def template(self, depth: int) -> str:
+        """Return the labels down to so many levels below this node, as brackets without words: its syntactic template.
+
+        With 1, it has the top two levels, as in "(S (NP) (VP) (.))", the templates of Iyyer, Wieting, Gimpel &
+        Zettlemoyer (2018), Adversarial Example Generation with Syntactically Controlled Paraphrase Networks. Raises
+        ConfigError unless `depth` is a whole number from 0.
+        """
+        check_number("depth", depth, 0, MOST)
+        depths, pieces, last = self._arrays.depths, list[str](), self.depth - 1
+        for node in self._nodes():
+            if depths[node] <= self.depth + depth:
+                closing = ")" * (last - depths[node] + 1)
+                pieces.append(f"{closing} ({escape_label(self._arrays.labels[node])}")
+                last = depths[node]
+        return "".join(pieces).lstrip() + ")" * (last - self.depth + 1)
 
     def strip_functions(self) -> Tree:
         """Return a tree whose labels are categories: NP-SBJ-1 becomes NP."""

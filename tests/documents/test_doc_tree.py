@@ -87,6 +87,20 @@ def test_span_tree(doc):
     assert isinstance(doc[2:7]._.tree, DocTree)
 
 
+def test_the_smallest_phrase_over_a_span(doc):
+    tree = doc._.trees[1]
+    found = doc[5:7]._.phrase
+    assert (found, found.span.text, found.parent.label) == (tree[0][0][1], "of Ada", "NP")
+    assert doc[4:6]._.phrase == doc[3:7]._.phrase == tree[0][0]
+    assert doc[2:9]._.phrase.label == doc[2:10]._.phrase.label == "S"  # the innermost of TOP and S
+    assert doc[6:7]._.phrase == tree[0][0][1][1]
+    assert doc[4:5]._.phrase == tree[0][0][0]  # a POS node is no phrase
+    assert doc[1:3]._.phrase is None
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[3:6])
+    assert doc[3:4]._.phrase == tree[0][0]
+
+
 def test_tree_path(doc):
     assert labels(doc[6]._.tree_path) == ["TOP", "S", "NP", "PP", "NP", "NNP"]
     assert labels(doc[9]._.tree_path) == ["TOP", "S", "."]
@@ -98,7 +112,7 @@ def test_no_span_raises_anything():
     for doc in (nlp.make_doc("No tree here"), nlp.make_doc(""), nlp.make_doc(" \n ")):
         for start in range(len(doc) + 1):
             for end in range(start, len(doc) + 1):
-                assert doc[start:end]._.tree is None
+                assert doc[start:end]._.tree is doc[start:end]._.phrase is None
                 assert doc[start:end]._.is_constituent is False
         assert [token._.tree_path for token in doc] == [()] * len(doc)
         assert doc._.trees == ()

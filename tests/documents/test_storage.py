@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
+from spacy.vocab import Vocab
 
 import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.storage import mirror_trees, user_data
+from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.tree import Tree
 from tests.fakes import fake_model, fake_pipeline
 from tests.strategies import normalised_trees
 
@@ -117,11 +120,36 @@ def phrases(doc):
 
 
 def test_a_cut_doc_has_the_trees_of_its_whole_sentences(bare):
-    cut = bare[2:8].as_doc(copy_user_data=True)  # "slept . Old mice ran !"
+    cut = bare[4:10].as_doc(copy_user_data=True)  # "Old mice ran ! Who called"
     assert cut._.trees == bare._.trees[1:2]
-    assert cut[2:6]._.tree == bare._.trees[1]
-    assert cut[0:2]._.tree is None
+    assert cut[0:4]._.tree == bare._.trees[1]
+    assert cut[4:6]._.tree is None
     assert not bare[:].as_doc(copy_user_data=True).spans
+
+
+def test_a_cut_doc_has_the_phrase_that_it_is():
+    tree = Tree.from_string("(TOP (S (NP (DT an) (NN owl)) (VP (VBD saw) (NP (CD two) (NNS mice)))))")
+    (doc,) = trees_to_docs([tree, tree], Vocab(), n_sents=2)
+    for start, end, cut in (
+        (0, 5, tree),
+        (2, 5, tree[0][1]),
+        (3, 5, tree[0][1][1]),
+        (6, 7, tree[0][0][1]),
+        (5, 10, tree),
+    ):
+        other = doc[start:end].as_doc(copy_user_data=True)
+        (found,) = other._.trees
+        assert found == other[:]._.tree == (cut if cut == tree else make_tree("TOP", [cut]))
+        assert (found.text, found[0].tokens) == (other.text.strip(), tuple(other))
+        assert other[:].as_doc(copy_user_data=True)._.trees == (found,)
+    for start, end in ((1, 5), (0, 3), (1, 8)):  # no phrases
+        assert doc[start:end].as_doc(copy_user_data=True)._.trees == ()
+    assert len(doc[3:10].as_doc(copy_user_data=True)._.trees) == 2
+    begin, other = (doc[part].as_doc(copy_user_data=True) for part in (slice(2), slice(2, 5)))
+    assert Doc.from_docs([begin, doc])._.trees == doc._.trees  # and none over words of both
+    assert Doc.from_docs([other, doc])._.trees == (*other._.trees, *doc._.trees)
+    other._.trees = ["(S (VP (VBD saw) (CD two) (NNS mice)))"]
+    assert [len(found.phrases()) for found in other._.trees] == [3]
 
 
 def test_other_sentence_bounds_leave_the_trees_as_they_were(bare):

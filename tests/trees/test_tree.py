@@ -134,6 +134,23 @@ def test_what_is_not_in_the_tree_has_no_path(node):
         TREE.lca(0, node)
 
 
+def slow_template(node, depth):
+    return f"({node.label}{''.join(f' {slow_template(child, depth - 1)}' for child in node if depth)})"
+
+
+@given(normalised_trees(), st.integers(0, 4))
+def test_a_template_is_the_tree_above_a_depth(tree, depth):
+    for node in tree.preorder():
+        assert node.template(depth) == slow_template(node, depth)
+
+
+@pytest.mark.parametrize("depth", [-1, 1.0, None])
+def test_a_template_has_a_number_of_levels(depth):
+    assert RAIN[0].template(2) == "(S (NP (DT) (NN)) (VP (VBZ) (ADVP)) (.))"
+    with pytest.raises(IncparseError, match="depth is"):
+        RAIN.template(depth)
+
+
 def test_productions():
     assert [*map(str, VERB_PHRASE.productions())] == ["VP -> VBD NP", "VBD -> 'saw'", "NP -> PRP", "PRP -> 'us'"]
     assert VERB_PHRASE.productions()[0] == ("VP", ("VBD", "NP"), False)
