@@ -32,6 +32,7 @@ from spacy_incparse.trees.brackets import (
     skip_blank,
     without_backslashes,
 )
+from spacy_incparse.trees.empties import without_empties
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
@@ -458,12 +459,12 @@ def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
 
 
 def normalized_tree(given: object) -> Tree:
-    """Return a normalized tree, given as a Tree, as brackets, or as an object of another library that prints brackets.
+    """Return a tree as `ANNOTATED` makes it, given as a Tree, brackets, or an object that prints brackets.
 
     Raises IncparseError if nothing is left, and TreebankError for what is no tree.
     """
     tree = Tree(given.arrays, given.index) if isinstance(given, Tree) else Tree.from_string(str(given))
-    found = normalize(tree)
+    found = set_aside(tree)
     if found is None:
         raise IncparseError(f"the tree {tree} has no words except traces")
     return found
@@ -497,8 +498,15 @@ def merge_doubled(tree: Tree) -> Tree:
     return cast("Tree", _apply(tree, MERGE_DOUBLED))
 
 
+def set_aside(tree: Tree) -> Tree | None:
+    """Do what STANDARD does, but keep the functions and traces beside the tree, as `tree.functions` and `empties`."""
+    kept = without_empties(tree.own_arrays, standard=True)
+    return None if kept is None else Tree(kept)
+
+
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)
 WITH_FUNCTIONS: tuple[Step, ...] = (drop_empties, drop_indices, one_top, merge_doubled)
+ANNOTATED: tuple[Step, ...] = (set_aside,)
 
 
 def _apply(tree: Tree, *steps: int) -> Tree | None:

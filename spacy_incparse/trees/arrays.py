@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.labels import ROOT_NAMES, bare_label
+from spacy_incparse.trees.labels import ROOT_NAMES, bare_label, function_tags
 
 if TYPE_CHECKING:
+    from spacy_incparse.trees.empties import Annotation
     from spacy_incparse.trees.tree import Tree
 
 
@@ -32,6 +33,7 @@ class TreeArrays:
     ends: tuple[int, ...]  # one after the last word under the node
     sizes: tuple[int, ...]  # nodes in the subtree, the node itself included
     words: tuple[str, ...]
+    annotation: Annotation | None = field(default=None, compare=False)  # functions and empty categories, if any
 
     @classmethod
     def of(cls, labels: Sequence[str], sizes: Sequence[int], words: Sequence[str]) -> TreeArrays:
@@ -49,7 +51,20 @@ class TreeArrays:
         if index == 0:
             return self
         nodes = slice(index, index + self.sizes[index])
-        return TreeArrays.of(self.labels[nodes], self.sizes[nodes], self.words[self.starts[index] : self.ends[index]])
+        words = self.words[self.starts[index] : self.ends[index]]
+        part = TreeArrays.of(self.labels[nodes], self.sizes[nodes], words)
+        return replace(part, annotation=self.annotation.below(nodes.start, nodes.stop)) if self.annotation else part
+
+    def functions_of(self, node: int) -> tuple[str, ...]:
+        """Return the function tags of a node: those beside the tree, or else those of its label."""
+        if self.annotation and self.annotation.functions:
+            return self.annotation.functions[node]
+        return tuple(filter(None, function_tags(self.labels[node]).split("-")))
+
+    def full_label(self, node: int) -> str:
+        """Return the label of a node with its functions, whether they stand in it or beside the tree."""
+        label = self.labels[node]
+        return label if function_tags(label) else "-".join((label, *self.functions_of(node)))
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
@@ -210,7 +225,14 @@ def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[s
         return nodes
     wanted = {label} if isinstance(label, str) else frozenset(label)
     labels, root = arrays.labels, -1 if wanted.isdisjoint(ROOT_NAMES) else 0
-    return [node for node in nodes if labels[node] in wanted or bare_label(labels[node]) in wanted or node == root]
+    return [
+        node
+        for node in nodes
+        if labels[node] in wanted
+        or bare_label(labels[node]) in wanted
+        or node == root
+        or (arrays.annotation and arrays.full_label(node) in wanted)
+    ]
 
 
 def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Sequence[int]:
@@ -312,18 +334,6 @@ def expand_unaries(arrays: TreeArrays, joint: str = JOINT) -> TreeArrays:
         new_labels += chain
         new_sizes += [behind - nodes_before[i] - k for k in range(len(chain))]
     return TreeArrays.of(new_labels, new_sizes, arrays.words)
-
-
-def without_tag(arrays: TreeArrays, tag: str) -> TreeArrays | None:
-    """Return the tree without the words with a given tag and the phrases this empties; None if nothing is left."""
-    if tag not in arrays.labels:
-        return arrays
-    labels, sizes = arrays.labels, arrays.sizes
-    is_word = [size == 1 and label != tag for label, size in zip(labels, sizes, strict=True)]
-    n_words = list(accumulate(is_word, initial=0))
-    kept = [n_words[i + size] > n_words[i] for i, size in enumerate(sizes)]
-    words = list(compress(arrays.words, (keep for keep, size in zip(kept, sizes, strict=True) if size == 1)))
-    return TreeArrays.of(*compress_nodes(labels, sizes, kept), words) if words else None
 
 
 def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[bool]) -> tuple[list[str], list[int]]:

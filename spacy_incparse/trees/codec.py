@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from math import inf
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import raw_word
 from spacy_incparse.trees.codec_strings import cut, scan_leaves, scan_nodes, spell_leaves, spell_nodes
+from spacy_incparse.trees.empties import Empty, annotated
 from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
@@ -39,7 +41,7 @@ class StoredTree:
         if PENN_WORDS in self.more:
             tags = (label for label, size in zip(self.labels, self.sizes, strict=True) if size == 1)
             words = tuple(map(raw_word, words, tags))
-        return Tree(TreeArrays(self.labels, self.starts, self.ends, self.sizes, words))
+        return Tree(_with_stored(TreeArrays(self.labels, self.starts, self.ends, self.sizes, words), self.more))
 
 
 def encode(
@@ -71,15 +73,18 @@ def encode(
     `h` is the head table, if it is one of the package, or the heads of this tree. `m` is the id of the component and
     the model that made the tree. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if
     a reranker chose it. `w=penn` says that the text is in Penn spelling, while the tree has raw words. Each `n` is an
-    analysis other than the tree: its score; if its `h` depends on the tree, a semicolon and `h`; and its nodes. Unknown
-    fields are ignored.
+    analysis other than the tree: its score; if its `h` depends on the tree, a semicolon and `h`; and its nodes. `f` has
+    the functions of nodes, as in `f=2 SBJ~7 LOC-PRD`; `e` the empty categories, such as `e=3.0.2 (NP-SBJ (-NONE- *))`,
+    each with the numbers of its parent, place, antecedent and layer (`Empty`), of which the last may be missing; an
+    antecedent that is an empty category is `e` and its number. Unknown fields are ignored.
     """
     arrays = tree.arrays
     if not len(arrays.words) == len(char_starts) == len(char_ends):
         raise ValueError(f"{len(arrays.words)} leaves, but offsets of {len(char_starts)} and {len(char_ends)}")
     nodes = spell_nodes(arrays.labels, arrays.sizes)
     leaves = spell_leaves(char_starts, char_ends, origin)
-    fields = (VERSION, source[:1], "" if score is None else f"{score:.6g}", nodes, leaves, *more)
+    annotation = annotation_fields(arrays)
+    fields = (VERSION, source[:1], "" if score is None else f"{score:.6g}", nodes, leaves, *more, *annotation)
     return "|".join(fields)
 
 
@@ -101,6 +106,7 @@ def decode(value: str) -> StoredTree:
 
 
 HEADS, MAKER, TEMPERATURE, ANALYSIS, PROBABILITY = "h=", "m=", "t=", "n=", "p="  # prefixes of further fields
+FUNCTIONS, EMPTIES = "f=", "e="
 _NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
 
 
@@ -180,3 +186,62 @@ def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) 
 @lru_cache(maxsize=len(NAMES))
 def _named_rules(name: str) -> HeadRules:
     return HeadRules.from_name(name)
+
+
+_BREAKS_ENTRY = re.compile("[%|~]")
+_ESCAPE = re.compile("%([0-9A-F]+);")
+
+
+def annotation_fields(arrays: TreeArrays) -> list[str]:
+    """Return the fields for the functions and empty categories beside a tree; [] if there are none."""
+    annotation, fields = arrays.annotation, []
+    if annotation and annotation.functions:
+        tags = ((node, "-".join(functions)) for node, functions in enumerate(annotation.functions) if functions)
+        fields.append(FUNCTIONS + "~".join(f"{node} {_escape(joined)}" for node, joined in tags))
+    if annotation and annotation.empties:
+        fields.append(EMPTIES + "~".join(map(_spelled_empty, annotation.empties)))
+    return fields
+
+
+def _spelled_empty(one: Empty) -> str:
+    antecedent = one.antecedent if one.chain is None else f"e{one.chain}"
+    numbers = (one.parent, one.position, "" if antecedent is None else antecedent, one.layer or "")
+    return f"{'.'.join(map(str, numbers)).rstrip('.')} {_escape(one.fragment)}"
+
+
+def _with_stored(arrays: TreeArrays, fields: Sequence[str]) -> TreeArrays:
+    """Return the tree with the functions and empty categories in its fields. Raises IncparseError if damaged."""
+    functions, empties = stored_field(fields, FUNCTIONS), stored_field(fields, EMPTIES)
+    if functions is None and not empties:
+        return arrays
+    try:
+        tags: list[tuple[str, ...]] = [()] * len(arrays.sizes)
+        for entry in functions.split("~") if functions else ():
+            node, joined = entry.split(" ", 1)
+            tags[range(len(tags))[int(node)]] = tuple(_unescape(joined).split("-"))
+        read = [_read_empty(entry) for entry in empties.split("~")] if empties else []
+        return annotated(arrays, () if functions is None else tags, read)
+    except (ValueError, IndexError, IncparseError) as error:
+        raise IncparseError(f"the stored functions or empty categories are damaged: {error}") from None
+
+
+def _read_empty(entry: str) -> Empty:
+    numbers, fragment = entry.split(" ", 1)
+    parent, position, antecedent, layer = (numbers + "...").split(".")[:4]
+    is_chain = antecedent.startswith("e")
+    return Empty(
+        int(parent),
+        int(position),
+        _unescape(fragment),
+        int(antecedent) if antecedent and not is_chain else None,
+        int(antecedent[1:]) if is_chain else None,
+        int(layer or 0),
+    )
+
+
+def _escape(text: str) -> str:
+    return _BREAKS_ENTRY.sub(lambda match: f"%{ord(match.group()):X};", text)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)

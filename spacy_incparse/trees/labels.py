@@ -148,8 +148,8 @@ def warn_of_unknown_labels(
     """Warn about labels that no tree of this kind has, once each; see `label_problem`."""
     for label in [labels] if isinstance(labels, str) else labels:
         if label not in _warned and (function_tags(label) or not _is_plausible(label, phrases_only)):
-            nodes = zip(arrays.labels, arrays.sizes, strict=True)
-            present = {known for known, size in nodes if size > 1 or not phrases_only}
+            nodes = (node for node, size in enumerate(arrays.sizes) if size > 1 or not phrases_only)
+            present = {arrays.full_label(node) for node in nodes}
             problem = label_problem(label, present, phrases_only)
             if problem is not None:
                 _warned.add(label)

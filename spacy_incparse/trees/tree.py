@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,8 +15,9 @@ from spacy_incparse.trees import arrays as edits
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import Phrase, Production, TreeArrays
 from spacy_incparse.trees.brackets import bracket_string, parse_one
+from spacy_incparse.trees.empties import Annotation, Empty, annotated, with_empties, without_empties
 from spacy_incparse.trees.export import from_dict, from_nltk, to_dict, to_latex, to_nltk
-from spacy_incparse.trees.labels import TRACE_TAG, bare_label, function_tags, warn_of_unknown_labels
+from spacy_incparse.trees.labels import bare_label, function_tags, warn_of_unknown_labels
 
 if TYPE_CHECKING:
     import nltk
@@ -64,9 +66,19 @@ class Tree:
         return bare_label(self.label)
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """The function tags of the node, such as ("LOC", "PRD"), whether they stand in its label or beside the tree."""
+        return self._arrays.functions_of(self._index)
+
+    @property
     def function(self) -> str:
-        """The function tags of the label, joined by "-": "SBJ" for "NP-SBJ-1", "" if there are none."""
-        return function_tags(self.label)
+        """The function tags, joined by "-": "SBJ" for "NP-SBJ-1", "" if there are none."""
+        return "-".join(self.functions)
+
+    @property
+    def full_label(self) -> str:
+        """The label with the functions: "NP-SBJ", whether `label` has them or not."""
+        return self._arrays.full_label(self._index)
 
     @property
     def tag(self) -> str | None:
@@ -256,14 +268,55 @@ class Tree:
                 last = depths[node]
         return "".join(pieces).lstrip() + ")" * (last - self.depth + 1)
 
-    def strip_functions(self) -> Tree:
-        """Return a tree whose labels are categories: NP-SBJ-1 becomes NP."""
-        return Tree(edits.map_labels(self.own_arrays, bare_label))
+    @property
+    def empties(self) -> tuple[Trace, ...]:
+        """The empty categories under the node, parents before children, left to right, if the tree knows any."""
+        annotation, nodes = self._arrays.annotation, self._nodes()
+        empties = annotation.empties if annotation else ()
+        return tuple(Trace(self, number) for number, one in enumerate(empties) if one.parent in nodes)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The empty categories of the whole tree for which this node stands, at once or by way of others."""
+        return tuple(
+            trace for trace in self.root.empties if trace.overt is not None and trace.overt.index == self._index
+        )
+
+    @property
+    def antecedent(self) -> Self | None:
+        """The phrase that a relative clause is about, at the phrase with the relative pronoun; None elsewhere.
+
+        In (NP (NP the man) (SBAR (WHNP who) ...)) it is that of the WHNP, (NP the man).
+        """
+        above = self.parent
+        if above is None or above.parent is None or above[0].index != self._index or not self.traces:
+            return None
+        whole = above.parent
+        before = [node for node in whole if node.index < above.index and node.category == whole.category]
+        return before[-1] if before and whole.category != above.category else None
+
+    def annotate(self, functions: Sequence[tuple[str, ...]] = (), empties: Sequence[Empty] = ()) -> Tree:
+        """Return the tree with function tags, a tuple for each node in pre-order or none at all, and empty categories.
+
+        They replace those of the tree. Raises IncparseError if one of them does not fit.
+        """
+        return Tree(annotated(self.own_arrays, functions, empties))
+
+    def with_empties(self) -> Tree:
+        """Return the tree as the Penn Treebank prints it, with functions in the labels, traces and co-indices."""
+        return Tree(with_empties(self.own_arrays))
 
     def remove_empties(self) -> Tree | None:
-        """Return a tree without traces (-NONE-) and phrases that have no other words; None if nothing is left."""
-        kept = edits.without_tag(self.own_arrays, TRACE_TAG)
+        """Return the tree without traces (-NONE-) and phrases that have no other words; None if nothing is left.
+
+        The inverse of `with_empties`: labels are categories, and `functions` and `empties` have what was removed.
+        """
+        kept = without_empties(self.own_arrays)
         return None if kept is None else Tree(kept)
+
+    def strip_functions(self) -> Tree:
+        """Return a tree whose labels are categories: NP-SBJ-1 becomes NP. It has no `functions` and `empties`."""
+        return Tree(edits.map_labels(self.own_arrays, bare_label))
 
     def collapse_unaries(self, joint: str = "+", *, root: bool = False, tags: bool = False) -> Tree:
         """Return a tree in which a phrase over a single phrase is one node with both labels: S over VP is S+VP.
@@ -293,7 +346,8 @@ class Tree:
 
         tags: whether POS nodes are changed too.
         """
-        return Tree(edits.map_labels(self.own_arrays, change, tags=tags))
+        arrays = self.own_arrays
+        return Tree(replace(edits.map_labels(arrays, change, tags=tags), annotation=arrays.annotation))
 
     @staticmethod
     def from_string(text: str, *, tags: bool = True) -> Tree:
@@ -407,7 +461,7 @@ class Tree:
 
     def __reduce__(self):
         arrays = self._arrays
-        return _unpickle, (arrays.labels, arrays.sizes, arrays.words, self._index)
+        return _unpickle, (arrays.labels, arrays.sizes, arrays.words, self._index, arrays.annotation)
 
     def _at(self, index: int) -> Self:
         """Return another node of the same tree; subclasses override this to return nodes of their own class."""
@@ -434,8 +488,92 @@ class Tree:
         return self._arrays.labels[nodes], self._arrays.sizes[nodes], self.words
 
 
-def _unpickle(labels: tuple[str, ...], sizes: tuple[int, ...], words: tuple[str, ...], index: int) -> Tree:
-    return Tree(TreeArrays.of(labels, sizes, words), index)
+def _unpickle(
+    labels: tuple[str, ...],
+    sizes: tuple[int, ...],
+    words: tuple[str, ...],
+    index: int,
+    annotation: Annotation | None = None,
+) -> Tree:
+    return Tree(replace(TreeArrays.of(labels, sizes, words), annotation=annotation), index)
+
+
+class Trace:
+    """An empty category of a tree: no node of it, but a place in one, with its antecedent.
+
+    Equal if they are the same one of the same tree.
+    """
+
+    __slots__ = ("_number", "_tree")
+
+    def __init__(self, tree: Tree, number: int):
+        self._tree, self._number = tree, number
+
+    @property
+    def stored(self) -> Empty:
+        """The empty category in numbers, as the tree stores it: parent, position, fragment and antecedent."""
+        annotation = self._tree.arrays.annotation
+        assert annotation is not None  # else there would be no Trace
+        return annotation.empties[self._number]
+
+    @property
+    def type(self) -> str:
+        """`*`, `*T*`, `0`, `*U*`, `*EXP*`, ...: what the Penn Treebank writes for a word, without its index."""
+        return self.stored.type
+
+    @property
+    def label(self) -> str:
+        """The category of the phrase that has no words, such as "NP"; "-NONE-" if there is none."""
+        return bare_label(self.stored.label)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The function tags of the phrase that has no words, such as ("SBJ",)."""
+        return tuple(filter(None, function_tags(self.stored.label).split("-")))
+
+    @property
+    def parent(self) -> Tree:
+        """The phrase that it is in."""
+        return self._tree._at(self.stored.parent)
+
+    @property
+    def position(self) -> int:
+        """Number of the parent's children before it."""
+        return self.stored.position
+
+    @property
+    def start(self) -> int:
+        """Index of the word of the sentence before which it stands; the number of words at the end."""
+        children = self.parent.children
+        return children[self.position].start if self.position < len(children) else children[-1].end
+
+    @property
+    def antecedent(self) -> Tree | Trace | None:
+        """The node that it stands for, or another empty category; None if it refers to nothing in the tree."""
+        stored = self.stored
+        if stored.chain is not None:
+            return Trace(self._tree, stored.chain)
+        return None if stored.antecedent is None else self._tree._at(stored.antecedent)
+
+    @property
+    def overt(self) -> Tree | None:
+        """The node with words at the end of the chain of antecedents; None if there is none."""
+        found = self.antecedent
+        while isinstance(found, Trace):
+            found = found.antecedent
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and (self._number, self._tree.root) == (other._number, other._tree.root)
+
+    def __hash__(self) -> int:
+        return hash((self._number, self._tree.root))
+
+    def __str__(self) -> str:
+        return self.stored.fragment
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.stored.fragment} in {self.parent.label}>"
 
 
 ADVICE = {
