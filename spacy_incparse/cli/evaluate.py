@@ -45,7 +45,8 @@ SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 )
 def evaluate_command(
     model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
-    prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False, separators: str | None = None,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure a pipeline's trees and speed on a treebank.
 
@@ -62,7 +63,8 @@ def evaluate_command(
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
     options.keep_inputs(output, treebank, prm)
     params = COLLINS if prm is None else read_params(prm)
-    trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+    how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators}
+    trees = _gold_trees(treebank, skip_bad=skip_bad, **how)
     nlp, _ = options.open_pipeline(model)
     evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params)
     echo(evaluation.format())
@@ -70,10 +72,12 @@ def evaluate_command(
     options.write_json(output, settings | evaluation.to_dict())
 
 
-def _gold_trees(treebank: str, *, gold_tags: bool, skip_bad: bool, no_tags: bool) -> list[Tree]:
+def _gold_trees(
+    treebank: str, *, gold_tags: bool, skip_bad: bool, no_tags: bool, separators: str | None = None
+) -> list[Tree]:
     if gold_tags and no_tags:
         raise IncparseError("--gold-tags and --no-tags exclude each other")
-    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
+    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,14 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
-from spacy_incparse.treebanks.reader import SkipLog, Step, read_treebank, treebank_files
+from spacy_incparse.treebanks.reader import (
+    STANDARD,
+    SkipLog,
+    Step,
+    read_treebank,
+    treebank_files,
+    with_separators,
+)
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -57,7 +64,7 @@ class _Choice(str, Enum):
     __format__ = str.__format__  # type: ignore[assignment]
 
 
-SAME = (("penn", "brackets", "tree"), ("json", "jsonl"))
+SAME = (("penn", "brackets", "tree"), ("json", "jsonl"), ("latex", "forest"))
 """The names of formats that are one; each command takes all of them for the one that it has."""
 
 
@@ -100,6 +107,7 @@ OPTIONS: dict[str, Any] = {  # by the name of the parameter
     "model": Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder."),
     "skip_bad": Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first."),
     "no_tags": Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X."),
+    "separators": Option("--separators", metavar="CHARS", help="What separates functions, as _* in NP_SB and ADJP*OC."),
     "gold_tags": Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags."),
     "prm": Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in."),
     "output": output_option("FILE.json", "Also write all figures to this file."),
@@ -131,12 +139,15 @@ def open_treebank(
     for_grammar: bool = False,
     no_tags: bool = False,
     steps: Sequence[Step] | None = None,
+    separators: str | None = None,
 ) -> list[Tree]:
     """Return the normalized trees of bracket files; with `skip_bad`, report skipped trees on standard error.
 
     for_grammar: also treat trees that cannot be used for a grammar as malformed. no_tags: the brackets have no POS
-    nodes. steps: replaces the standard normalization.
+    nodes. steps: replaces the standard normalization. separators: those of functions besides - and =.
     """
+    if separators is not None:
+        steps = (with_separators(separators), *(steps or STANDARD))
     log = SkipLog() if skip_bad else None
     check = slash_problem if for_grammar else None
     given_paths = [paths] if isinstance(paths, str) else list(paths)

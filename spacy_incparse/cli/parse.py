@@ -35,6 +35,7 @@ from spacy_incparse.cli.options import (
     output_option,
     takes,
     write_lines,
+    write_whole,
 )  # fmt: skip
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
@@ -45,6 +46,7 @@ from spacy_incparse.treebanks.reader import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Entry, Picture, markup, page_pieces, side_by_side
+from spacy_incparse.viz.svg import CAIRO_FORMATS, cairo_module, converted
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
 # Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
 _LISTS = ("lists", "bllip")
+_LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
 
 
 @takes(
@@ -63,7 +66,7 @@ _LISTS = ("lists", "bllip")
     tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
     tagged=Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing."),
     format_=one_of(
-        "pretty penn json draw svg html lists bllip", "--format", "-f",
+        "pretty penn json draw svg html png pdf latex qtree lists bllip", "--format", "-f",
         help="Default: pretty on a terminal, otherwise penn.",
     ),
     ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
@@ -81,8 +84,9 @@ def parse_command(
     Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. With
     --lines, --tokenized or --tagged each line is a sentence, and an empty line has an empty line in the output. Trees
     are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
-    per line), "draw" (in characters), "svg" (one picture) and "html" (a page in which you can fold and search).
-    For n-best lists in files there are "lists" (JSON lines) and "bllip" (the format of that parser).
+    per line), "draw" (in characters), "html" (a page in which you can fold and search), "svg", "png" and "pdf" (one
+    picture; the last two need cairosvg), "latex" (for the package forest) and "qtree". For n-best lists in files there
+    are "lists" (JSON lines) and "bllip" (the format of that parser).
 
     \b
     Examples:
@@ -98,6 +102,10 @@ def parse_command(
 
     name = format_ or ("pretty" if output is None and sys.stdout.isatty() else "penn")
     keep_inputs(output, source)
+    if name in CAIRO_FORMATS:
+        cairo_module()
+        if output is None and sys.stdout.isatty():
+            raise IncparseError(f"--format {name} is not for a terminal: name a file with --output")
     with _open(text, source) as opened:
         # A user at a terminal or a program at a pipe may wait for the trees of each text.
         batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
@@ -116,7 +124,13 @@ def parse_command(
             n_trees = nbest if nbest > 1 or name in _LISTS else None
             sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
             written = _written(name, sentences, nbest > 1, ptb)
-            if output is not None:
+            if name in CAIRO_FORMATS:
+                data = converted("".join(written), name)
+                if output is None:
+                    sys.stdout.buffer.write(data)
+                else:
+                    write_whole(output, lambda unfinished: unfinished.write_bytes(data))
+            elif output is not None:
                 write_lines(output, written)
             for line in written:
                 echo(line)  # at once
@@ -339,7 +353,7 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
         captions = [f"{rank} · score {parse.score:.6g}" for rank, parse in enumerate(sentence.parses, start=1)]
         return side_by_side(trees, captions)
 
-    if name in ("svg", "html"):
+    if name in ("svg", "html", *CAIRO_FORMATS):
         rows = (row(one) for one in sentences if one.parses)
         pieces = page_pieces((Picture([one]) for one in rows), "tree")  # each tree as soon as it is parsed
         yield from pieces if name == "html" else [markup(Picture(list(rows)), "tree")]
@@ -359,9 +373,12 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
         else:
             for rank, parse in enumerate(sentence.parses, start=1):
                 if is_list:  # a line that identifies the tree, a comment in bracket files
-                    yield f"# sent {number} parse {rank} score {parse.score:.6g}"
+                    yield f"{'%' if name in _LATEX else '#'} sent {number} parse {rank} score {parse.score:.6g}"
+                shown = _penn_spelling(parse.tree) if ptb else parse.tree
                 if name == "draw":
-                    yield (_penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
+                    yield shown.draw(width=width) + "\n"
+                elif name in _LATEX:
+                    yield shown.to_latex(_LATEX[name])
                 else:
                     tree = parse.tree.to_string(width=width if name == "pretty" else None, ptb=ptb)
                     yield f"{tree}\n" if name == "pretty" else tree

@@ -205,12 +205,12 @@ _Row = tuple[int, Tree | str | None, Origin]
 
 
 def _trees(
-    path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, **options: Any
+    path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, needs_tokens: bool, **options: Any
 ) -> tuple[Forest, Origins]:
     """Return the trees of a file of any kind; options: those of `forest_of` for bracket files."""
     rows: Iterable[_Row]
     if path.suffix == DOCBIN:
-        rows = _docbin_rows(path)
+        rows = _docbin_rows(path, needs_tokens)
     elif path.suffix == PARQUET:
         more = ("id", "sentence", "start", "text") if needs_origins else ()
         found = enumerate(read_rows(path, ["brackets"], *more), start=1)
@@ -280,11 +280,12 @@ def _json_sentences(line: str) -> list[tuple[str | None, Origin]]:
     return [(brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found]
 
 
-def _docbin_rows(path: Path) -> Iterator[_Row]:
+def _docbin_rows(path: Path, needs_tokens: bool) -> Iterator[_Row]:
     # Imported here, so that searching bracket files does not need spaCy and starts quickly.
     from spacy.lang.xx import MultiLanguage
     from spacy.vocab import create_vocab
 
+    from spacy_incparse.documents.doc_tree import DocTree
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.registered import read_docbin
 
@@ -293,7 +294,7 @@ def _docbin_rows(path: Path) -> Iterator[_Row]:
         meta = json.loads(str(doc.user_data.get("meta", "{}")))
         for number, found in enumerate(anchored_trees(doc)):
             row = {"sentence": number, "start": found.start_char, "text": found.text}
-            yield 1, found.tree, _origin(row, doc.user_data.get("id"), meta)
+            yield 1, DocTree(doc, found) if needs_tokens else found.tree, _origin(row, doc.user_data.get("id"), meta)
 
 
 def _origin(sentence: Mapping[str, Any], document: Any, meta: Any = None) -> Origin:
@@ -428,7 +429,8 @@ class FileSearch:
             found, needs_origins = FileResult(), self.writer is not None or self.by == "document"
             options: dict[str, Any] = {"is_normalized": self.normalized, "tags": self.tags}
             log = found.skipped if self.skip_bad else None
-            forest, origins = _trees(path, reader, log, needs_origins, **options)
+            needs_tokens = any(pattern.asks_for_tokens for pattern in self.patterns.values())
+            forest, origins = _trees(path, reader, log, needs_origins, needs_tokens, **options)
             symbols = forest.symbols  # a normalized forest has those of the published trees, too
             found.n_trees = len(forest)
             found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)

@@ -53,7 +53,7 @@ DECISIONS: dict[str, Callable[[Difference], str]] = {
 def stats_command(
     treebank: str, held_out: str | None = None, with_top: bool = False, against: str | None = None,
     number: int | None = None, kinds: list[str] | None = None, functions: bool = False, format_: str | None = None,
-    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, separators: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Show the size and coverage of a treebank's grammar, or where two treebanks annotate differently.
 
@@ -70,6 +70,7 @@ def stats_command(
       spacy-incparse stats mine.mrg --against wsj/ --kind word --kind chain -n 20
     """
     options.keep_inputs(output, treebank, held_out, against)
+    open_treebank = partial(options.open_treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
     if against is None and (kinds or functions or number or format_):
         raise IncparseError(
             "--kind, --functions, --number and --format compare two treebanks: name the other one with --against"
@@ -78,14 +79,14 @@ def stats_command(
         if held_out is not None or with_top:
             raise IncparseError("--against excludes HELD_OUT and --with-top: they are about one treebank's grammar")
         steps = WITH_FUNCTIONS if functions else None
-        read = partial(options.open_treebank, skip_bad=skip_bad, no_tags=no_tags, steps=steps)
+        read = partial(open_treebank, steps=steps)
         one, other = read(treebank), read(against)
         found = annotation_differences(one, other, kinds=kinds or list(DECISIONS))[: number or 50]
         for line in _tsv_lines(found) if format_ == "tsv" else _text_lines(found):
             echo(line)
         options.write_json(output, {"differences": [asdict(row) for row in found]})
         return
-    read = partial(options.open_treebank, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
+    read = partial(open_treebank, for_grammar=True)
     table = grammar_table(read(treebank), None if held_out is None else read(held_out), with_top=with_top)
     echo(table.format())
     options.write_json(output, table.to_dict())
@@ -115,7 +116,7 @@ def _text_lines(rows: Sequence[Difference]) -> Iterator[str]:
 )
 def convert_command(
     sources: list[str], output: Path, detokenize: bool = False, n_sents: int = 1, skip_bad: bool = False,
-    no_tags: bool = False,
+    no_tags: bool = False, separators: str | None = None,
 ) -> None:  # fmt: skip
     """Convert bracket files to a .spacy file with trees, or to one clean bracket file.
 
@@ -144,7 +145,7 @@ def convert_command(
         raise IncparseError(f"--detokenize and --n-sents are for .spacy files: {output} will have trees, and no texts")
     options.check_output(output)
     options.keep_inputs(output, *sources)
-    trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags)
+    trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
     docs, n_words = DocBin(store_user_data=True), sum(len(tree.words) for tree in trees)
     if output.suffix in SUFFIXES:
         _write_lines(output, map(str, trees))

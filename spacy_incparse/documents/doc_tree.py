@@ -18,6 +18,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsing.parse import check_n_analyses
+from spacy_incparse.patterns.syntax import TOKEN_ATTRIBUTES
 from spacy_incparse.treebanks.reader import normalized_tree
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.codec import MAKER, PROBABILITY, TEMPERATURE, stored_analyses, stored_field, stored_number
@@ -26,6 +27,9 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy_incparse.evaluation.nbest import Calibration
     from spacy_incparse.parsing.parse import Input, Parse, Posterior, TreeScore
+
+
+_ANNOTATIONS = ("TAG", "POS", "MORPH", "LEMMA", "DEP")  # those that spaCy's Matcher also asks for
 
 
 class DocTree(Tree):
@@ -80,6 +84,23 @@ class DocTree(Tree):
     def tokens(self) -> Sequence[Any]:
         """The tokens of the node without whitespace: one per word, unless tokens were merged or split after parsing."""
         return tuple(token for token in self._covering(*self._anchored.chars_of(self._index)) if not token.is_space)
+
+    def token_texts(self, name: str) -> list[str]:
+        """Return an attribute of each word's token (its first one, if it was split) as a text, "" for None.
+
+        name: one of `TOKEN_ATTRIBUTES`, or "_." and the name of a custom attribute. Raises IncparseError if the Doc
+        lacks the annotation, or tokens have no such attribute.
+        """
+        tokens = [leaf.tokens[0] for leaf in self.pos_nodes()]
+        if name.startswith("_."):
+            if not Token.has_extension(name[2:]):
+                raise IncparseError(f"tokens have no {name}: register it with Token.set_extension({name[2:]!r}, ...)")
+            values = [token._.get(name[2:]) for token in tokens]
+        else:
+            if name in _ANNOTATIONS and not self._doc.has_annotation(name):
+                raise IncparseError(f"the tokens of the Doc have no {name}: run a component first that sets it")
+            values = [getattr(token, TOKEN_ATTRIBUTES[name]) for token in tokens]
+        return ["" if value is None else str(value) for value in values]
 
     @property
     def head(self) -> Token:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -294,7 +294,7 @@ class SetCompiler:
 
     def bit(self, description: Description) -> int:
         """Return the bit of a mask that tells whether a label fits."""
-        plain = Description(description.atoms, description.is_negated, description.by_category, description.is_leaf)
+        plain = replace(description, captures=())
         bit = self.tests.setdefault(plain, len(self.tests))
         if bit >= MAX_TESTS:
             raise ValueError(f"more than {MAX_TESTS} different labels; use lists (NP|VP) or regular expressions")

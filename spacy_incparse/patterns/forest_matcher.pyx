@@ -11,7 +11,8 @@ from spacy_incparse.trees.labels import ROOT, WRAPPERS
 from spacy_incparse.trees.forest cimport Forest, NodesC, Symbols
 
 # A tree to be matched: see trees/forest.pxd. heads[k] is the head child of node k; NULL if no relation needs it.
-# n_above: 1 if node 0 is not one of the tree's, but a root added above its top node.
+# n_above: 1 if node 0 is not one of the tree's, but a root added above its top node. tokens[k]: which descriptions of
+# tokens fit node k of the tree; NULL if the pattern has none.
 cdef struct TreeC:
     int32_t n
     int32_t n_above
@@ -19,6 +20,7 @@ cdef struct TreeC:
     const int32_t* sizes
     const int32_t* parents
     const int32_t* heads
+    const uint64_t* tokens
 
 
 # Relations, from the set of all B to the set of all A related to one of them. A step leads from A to B; a repeated step
@@ -544,6 +546,7 @@ cdef struct WorkC:
     const uint64_t* word_masks
     const uint8_t* are_wrappers
     int32_t root_label         # its symbol
+    vector[uint64_t] tokens    # the masks of the nodes' tokens
     vector[int32_t] above      # symbols, sizes, parents and heads of a tree with a root added above it
     SetsC sets
     MachineC machine
@@ -577,19 +580,24 @@ cdef class Matcher:
         _read_instructions(program.sets, &self.sets)
         _read_instructions(program.code, &self.code)
 
-    def count(self, Forest forest):
-        """Return the number of nodes that match; a root that was added is its top node."""
+    def count(self, Forest forest, token_masks=None):
+        """Return the number of nodes that match; a root that was added is its top node.
+
+        token_masks: for each word, which descriptions of tokens fit it; None if the pattern has none.
+        """
         cdef WorkC work
         cdef TreeC tree
         cdef vector[int32_t] heads
         cdef int64_t n_matches = 0, n
         cdef int32_t i
         cdef size_t k
+        _spread(token_masks, &forest.nodes, 0, forest.nodes.symbols.size(), &work.tokens)
         cdef Tables tables = self._begin(forest, 0, forest.firsts.size() - 1, &heads, &work)
         try:
             with nogil:
                 for k in range(forest.firsts.size() - 1):
                     _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
+                    tree.tokens = work.tokens.data() + forest.firsts[k] if work.tokens.size() else NULL
                     if not self._make_sets(&tree, &work):
                         continue
                     n = 0
@@ -602,10 +610,11 @@ cdef class Matcher:
             tables.n_searches -= 1
         return n_matches
 
-    def find(self, Forest forest, size_t first, size_t behind, bint every):
+    def find(self, Forest forest, size_t first, size_t behind, bint every, token_masks=None):
         """Return (number of the tree, nodes, for each the nodes that have names) for trees from `first` on.
 
-        Trees without matches are left out, and so are the names if the pattern has none.
+        Trees without matches are left out, and so are the names if the pattern has none. `token_masks` are those of the
+        words of these trees.
         """
         cdef WorkC work
         cdef TreeC tree
@@ -613,10 +622,13 @@ cdef class Matcher:
         cdef size_t k
         cdef list found = []
         behind = min(behind, forest.firsts.size() - 1)
+        cdef size_t begin = forest.firsts[min(first, behind)]
+        _spread(token_masks, &forest.nodes, begin, forest.firsts[behind], &work.tokens)
         cdef Tables tables = self._begin(forest, first, behind, &heads, &work)
         try:
             for k in range(first, behind):
                 _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
+                tree.tokens = work.tokens.data() + (forest.firsts[k] - begin) if work.tokens.size() else NULL
                 self._match_tree(k, &tree, &work, every, found)
         finally:
             forest.n_searches -= 1
@@ -690,6 +702,8 @@ cdef class Matcher:
         for k in range(tree.n):
             symbol = tree.symbols[k]
             mask = work.word_masks[symbol >> 1] if symbol & 1 else work.label_masks[symbol >> 1]
+            if tree.tokens != NULL and k >= tree.n_above:
+                mask |= tree.tokens[k - tree.n_above]
             if k == root:
                 mask = (mask | self.roots[0]) & ~self.roots[1]
             elif k == tree.n_above and k:
@@ -756,6 +770,18 @@ cdef void _look_at(const NodesC* nodes, const int32_t* heads, size_t first, size
     tree.sizes = nodes.sizes.data() + first
     tree.parents = nodes.parents.data() + first
     tree.heads = heads + first if heads != NULL else NULL
+
+
+cdef int _spread(masks, const NodesC* nodes, size_t begin, size_t end, vector[uint64_t]* spread) except -1:
+    """Give the masks, if there are any, to the words among some nodes."""
+    cdef size_t node, k = 0
+    if masks is not None:
+        spread.assign(end - begin, 0)
+        for node in range(begin, end):
+            if nodes.symbols[node] & 1:
+                spread[0][node - begin] = masks[k]
+                k += 1
+    return 0
 
 
 cdef int _read_instructions(instructions, vector[InstructionC]* code) except -1:

@@ -70,12 +70,15 @@ class Pattern:
         self._lists = [[one.text for one in some if not (one.is_regex or one.ignores_case)] for some in atoms]
         self.regexes = {one for some in atoms for one in some if one.is_regex}
         self.doubtful = set(chain(*self._lists))  # literals to warn of, if they are unknown labels
-        tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
-        self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
+        self._tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
+        self.asks_for_tokens = any(test.attributes for test in program.tests)
+        self._matcher = Matcher(program, self._tests, self.heads, raw_labels=raw_labels)
 
     def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
         """Return the number of nodes that match."""
-        return sum(map(self._matcher.count, self._forests(trees)))
+        return sum(
+            self._matcher.count(forest, *self._of_tokens(forest, 0, len(forest))) for forest in self._forests(trees)
+        )
 
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
@@ -86,9 +89,17 @@ class Pattern:
         n_before = 0
         for forest in self._forests(trees):
             for first in range(0, len(forest), _TREES_AT_ONCE):
-                for number, nodes, named in self._matcher.find(forest, first, first + _TREES_AT_ONCE, every):
+                behind = min(first + _TREES_AT_ONCE, len(forest))
+                of_tokens = self._of_tokens(forest, first, behind)
+                for number, nodes, named in self._matcher.find(forest, first, behind, every, *of_tokens):
                     yield from self._matches(forest.tree(number), n_before + number, nodes, named)
             n_before += len(forest)
+
+    def _of_tokens(self, forest: Forest, first: int, behind: int) -> tuple[list[int], ...]:
+        """Return the masks of the words of trees, as the last argument of the matcher; () if nothing asks for them."""
+        if not self.asks_for_tokens:
+            return ()
+        return ([mask for k in range(first, behind) for mask in self._tests.token_masks(forest.tree(k))],)
 
     def _forests(self, trees: Tree | Forest | Iterable[Tree]) -> Iterator[Forest]:
         """Yield trees as forests, which share their symbols as long as nothing fails, such as a test in time."""
@@ -199,8 +210,18 @@ class LabelTests:
 
     def word_masks(self, words: Sequence[str]) -> list[int]:
         """Return the mask of each word."""
-        deadline = _Deadline(self._timeout)
-        return _masks(len(words), [_fitting(description, words, deadline) for description in self.descriptions])
+        deadline, none = _Deadline(self._timeout), [False] * len(words)
+        found = [none if one.attributes else _fitting(one, words, deadline) for one in self.descriptions]
+        return _masks(len(words), found)
+
+    def token_masks(self, tree: Tree) -> list[int]:
+        """Return the mask of each word by its token. Raises IncparseError if the tree is not one on a Doc."""
+        deadline, found = _Deadline(self._timeout), list[Iterable[object]]()
+        for one in self.descriptions:
+            columns = [_fitting(value, tree.token_texts(name), deadline) for name, value in one.attributes]
+            rows = zip(*columns, strict=True) if columns else ()
+            found.append([all(row) != one.is_negated for row in rows] or [False] * len(tree.words))
+        return _masks(len(tree.words), found)
 
     def captured(self, description: Description, group: int, texts: Sequence[str], *, words: bool) -> list[str | None]:
         """Return the match of a group of the description's last regular expression in each label or word."""
@@ -213,7 +234,7 @@ class LabelTests:
         self, description: Description, labels: Sequence[str], categories: Sequence[str], deadline: _Deadline
     ) -> Iterable[object]:
         if description.is_leaf:
-            return [False] * len(labels)
+            return [description.is_negated] * len(labels)
         if description.by_category:
             return _fitting(description, categories, deadline)
         if self._raw_labels:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from spacy_incparse.errors import PatternError
 from spacy_incparse.patterns.bounded_regex import UnboundedError, bounded_regex
 from spacy_incparse.patterns.syntax import (
     ANYTHING,
+    TOKEN_ATTRIBUTES,
     And,
     Atom,
     Constraint,
@@ -182,7 +184,9 @@ class _Parser:
     relation     SYMBOL target    CHAIN "(" label ")" target    "<..." "{" target (";" target)* "}"
     target       "(" alternative ")"    node
     node         label ["=" NAME]    "=" NAME    "~" NAME ["=" NAME]
-    label        ["!"] ["@"] ATOM ("|" ATOM)* ["#" NUMBER "%" NAME]*
+    label        ["!"] (["@"] atoms ["#" NUMBER "%" NAME]* | "{" attribute ("&" attribute)* "}")
+    attribute    ["!"] (NAME | "_." NAME) [":" atoms]
+    atoms        ATOM ("|" ATOM)*
     """
 
     def __init__(self, pattern: str):
@@ -241,14 +245,46 @@ class _Parser:
         return self._advance()
 
     def _description(self, is_negated: bool) -> Description:
+        if self._next.kind == "{":
+            with self._brackets("}"):
+                attributes = [self._attribute()]
+                while self._take("&"):
+                    attributes.append(self._attribute())
+            return Description(is_negated=is_negated, is_leaf=True, attributes=tuple(attributes))
         by_category = self._take("@") is not None
+        atoms = self._atoms()
+        captures = tuple(self._captures(atoms[-1] if atoms else None)) if self._next.kind == "#" else ()
+        return Description(atoms, is_negated, by_category, captures=captures)
+
+    def _attribute(self) -> tuple[str, Description]:
+        is_negated, token = self._take("!") is not None, self._advance()
+        name = token.text
+        if name == "_" and self._next.text == ".":
+            self._advance()
+            name = f"_.{self._name().text}"
+        elif name not in TOKEN_ATTRIBUTES:
+            near = get_close_matches(name.upper(), TOKEN_ATTRIBUTES) or TOKEN_ATTRIBUTES
+            what = f"expected an attribute of tokens, found {token}: choose from {', '.join(near)}, _.NAME"
+            raise PatternError(self._pattern, token.column, what)
+        if self._next.text != ":":
+            return name, Description((Atom("True"),), is_negated)
+        self._advance()
+        atoms = self._atoms()
+        if name == "MORPH":  # one feature of several, as in Case=Nom|Number=Sing
+            atoms = tuple(
+                one if one.is_regex else Atom(rf"(^|\|){re.escape(one.text)}(\||$)", True, one.ignores_case)
+                for one in atoms
+            )
+        return name, Description(atoms, is_negated)
+
+    def _atoms(self) -> tuple[Atom, ...]:
+        """Read atoms with bars between them; return none if one of them is `__`."""
         atoms = [self._atom()]
         while self._next_is_joined("|") and self._tokens[self._position + 1].kind in ATOMS:
             self._advance()
             atoms.append(self._atom())
-        captures = tuple(self._captures(atoms[-1])) if self._next.kind == "#" else ()
         known = tuple(atom for atom in atoms if atom is not None)
-        return Description(known if len(known) == len(atoms) else (), is_negated, by_category, captures=captures)
+        return known if len(known) == len(atoms) else ()
 
     def _atom(self) -> Atom | None:
         token = self._next
@@ -408,6 +444,8 @@ class _Parser:
         if not self._take(closing):
             what = f"expected {closing!r} for the {opening.text!r} of column {opening.column}, found {self._next}"
             hint = "; write labels to choose from without blanks, as in NN|NNS" if self._next.kind == "|" else ""
+            if self._next.kind == "=" and closing == "}":
+                hint = '; put values with other characters in quotes, as in {MORPH:"Number=Plur"}'
             raise self._error(what + hint)
 
     @contextmanager

@@ -57,6 +57,16 @@ class Description:
     by_category: bool = False  # `@`: the label without functions, also for regular expressions
     is_leaf: bool = False  # words only
     captures: tuple[tuple[int, str], ...] = ()  # (group of the regular expression, variable)
+    attributes: tuple[tuple[str, Description], ...] = ()  # of a word's token: their names, and what their texts fit
+
+
+_TEXTS = "ORTH NORM LOWER SHAPE PREFIX SUFFIX LEMMA POS TAG DEP ENT_TYPE ENT_IOB ENT_ID ENT_KB_ID"
+_OTHERS = (
+    "TEXT MORPH IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_UPPER IS_TITLE IS_PUNCT IS_STOP IS_OOV IS_CURRENCY IS_QUOTE "
+    "IS_BRACKET IS_SENT_START LIKE_NUM LIKE_URL LIKE_EMAIL"
+)
+TOKEN_ATTRIBUTES = {name: f"{name.lower()}_" for name in _TEXTS.split()} | {k: k.lower() for k in _OTHERS.split()}
+"""The attributes of tokens in patterns, as spaCy's Matcher names them -> those of a Token."""
 
 
 def names_root(test: Description, names: Collection[str] = ROOT_NAMES) -> bool:

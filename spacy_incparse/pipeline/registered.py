@@ -24,7 +24,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import release_memory
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.training.temperature import MAX_SENTENCES
-from spacy_incparse.treebanks.reader import SkipLog, normalize, read_trees
+from spacy_incparse.treebanks.reader import STANDARD, SkipLog, normalize, read_trees, with_separators
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -155,11 +155,13 @@ def create_treebank_reader(
     skip_bad: bool = False,
     natural_spacing: bool = False,
     tags: bool = True,
+    separators: str | None = None,
 ) -> Callable[[Language], Iterable[Example]]:
     """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
     return TreebankReader(
-        path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags
-    )
+        path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags,
+        separators=separators,
+    )  # fmt: skip
 
 
 def create_list_reader(path: str | Path | None) -> Iterable[CandidateList] | None:
@@ -184,6 +186,7 @@ class TreebankReader:
     natural_spacing: put spaces into the reference as in ordinary text (bracket files only). The pipeline's tokenizer
         then creates the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
     tags: whether the words of bracket files have POS nodes. If not, as in `(NP the cat)`, each word gets the tag X.
+    separators: what separates functions in bracket files besides - and =, such as "_*" for NP_SB and ADJP*OC.
     """
 
     def __init__(
@@ -195,6 +198,7 @@ class TreebankReader:
         skip_bad: bool = False,
         natural_spacing: bool = False,
         tags: bool = True,
+        separators: str | None = None,
     ):
         if path is None:
             raise ConfigError("the corpus has no path: set one, as in --paths.train train.mrg --paths.dev dev.mrg")
@@ -202,6 +206,7 @@ class TreebankReader:
         check_number("max_length", max_length, 0, MOST)
         self.path, self.limit, self.max_length = Path(path), limit, max_length
         self.skip_bad, self.natural_spacing, self.tags = skip_bad, natural_spacing, tags
+        self._steps = None if separators is None else (with_separators(separators), *STANDARD)
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples in the order of the files."""
@@ -220,7 +225,7 @@ class TreebankReader:
     def _trees(self) -> Iterator[Tree]:
         skipped = SkipLog() if self.skip_bad else None
         for raw in read_trees(self.path, skip_bad=skipped, tags=self.tags):
-            tree = normalize(raw)
+            tree = normalize(raw, self._steps)
             if tree is not None and (not self.max_length or len(tree.words) <= self.max_length):
                 yield tree
         if skipped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ import srsly
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns.pattern import Pattern, compile
 from spacy_incparse.tokens import escape_label
-from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays import TreeArrays, children, compress_nodes, lowest_common
 from spacy_incparse.trees.forest import Forest
-from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.labels import TRACE_TAG, bare_label
 from spacy_incparse.trees.tree import Tree
 
 _MOST_CHANGES = 10  # changes per node: more of them never end
@@ -26,7 +27,8 @@ class Change:
     """What a rule changed: the smallest subtree with all of the change, before and after it, and its words.
 
     `tree` is the number of the tree, from 0; `node` is the index in pre-order of the subtree's root, and `start` and
-    `end` its words in the whole tree. `probability` is that of a parser's label; None for rules.
+    `end` its words in the whole tree. `probability` is that of a parser's label; None for rules. `n_lost` is how many
+    words, traces apart, the tree lost.
     """
 
     tree: int
@@ -37,6 +39,7 @@ class Change:
     before: str
     after: str
     probability: float | None = None
+    n_lost: int = 0
 
 
 def repair_trees(
@@ -79,7 +82,8 @@ def is_repaired(tree: Tree, rules: Sequence[Rule]) -> bool:
 def recorded(tree: Tree, changed: Tree, edit: Edit, rule: str, number: int, probability: float | None = None) -> Change:
     """Return the record of an edit, given the tree before and after it."""
     before, after = tree._at(tree.index + edit.node), changed._at(edit.node)
-    return Change(number, rule, edit.node, after.start, after.end, str(before), str(after), probability)
+    n_lost = len(_words(tree.own_arrays)) - len(_words(edit.arrays))
+    return Change(number, rule, edit.node, after.start, after.end, str(before), str(after), probability, n_lost)
 
 
 def _possible_changes(tree: Tree, rules: Sequence[Rule], number: int) -> Iterator[tuple[Tree, Change]]:
@@ -133,6 +137,8 @@ def summary_lines(files: Sequence[FileChanges], reasons: Mapping[str, str]) -> I
         yield f"{_row(f'{rule:<{width}}', changes[rule], trees[rule], n_phrases)}  {reason}"
     n_changed = len({(number, tree) for number, tree, _ in pairs})
     yield _row(f"{'total':<{width}}", changes.total(), n_changed, n_phrases)
+    if n_lost := sum(change.n_lost for file in files for change in file.changes):
+        yield f"words that the trees lost: {n_lost:,}"
 
 
 def _row(name: str, n_changes: int, n_trees: int, n_phrases: int) -> str:
@@ -200,14 +206,18 @@ USAGE = {
     "relabel": "relabel NODE LABEL",
     "insert": "insert LABEL NODE or insert LABEL FIRST LAST",
     "excise": "excise NODE",
+    "delete": "delete NODE",
+    "prune": "prune NODE",
     "raise": "raise NODE",
+    "move": "move NODE RELATION NODE with the relation $+, $-, >N or >-N, such as >1",
 }
 """The actions and their arguments; nodes are given by their names in the pattern."""
+_RELATION = re.compile(r"\$[+-]|>-?[1-9]\d{0,5}")
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action: its verb, the names of the nodes that it is about, and a label."""
+    """An action: its verb, the names of the nodes that it is about, and a label or the relation of `move`."""
 
     verb: str
     nodes: tuple[str, ...]
@@ -239,6 +249,64 @@ def excise(arrays: TreeArrays, node: int) -> Edit:
     sizes = _grown(arrays, parent, -1)
     del sizes[node]
     return Edit(TreeArrays.of((*arrays.labels[:node], *arrays.labels[node + 1 :]), sizes, arrays.words), parent)
+
+
+def prune(arrays: TreeArrays, node: int) -> Edit:
+    """Remove a node with its words, and the phrases above that are then empty. Raises EditError if nothing is left."""
+    top = _emptied(arrays, node)
+    if top == 0:
+        raise EditError("nothing would be left of the tree")
+    behind, first = top + arrays.sizes[top], arrays.starts[top]
+    kept = [not top <= k < behind for k in range(len(arrays.sizes))]
+    words = (*arrays.words[:first], *arrays.words[arrays.ends[top] :])
+    return Edit(TreeArrays.of(*compress_nodes(arrays.labels, arrays.sizes, kept), words), arrays.parents[top])
+
+
+def delete(arrays: TreeArrays, node: int) -> Edit:
+    """Remove a node that has no words but traces, as `prune` does. Raises EditError if it has words."""
+    if words := _words(arrays.subtree(node)):
+        what = f"the tree would lose {' '.join(words)!r:.60}: delete is for traces and phrases of traces"
+        raise EditError(f"{what}; prune removes words, and excise keeps what is in a phrase")
+    return prune(arrays, node)
+
+
+def move(arrays: TreeArrays, node: int, relation: str, other: int) -> Edit:
+    """Move a node to where it has a relation of patterns to another one; phrases that are then empty go.
+
+    relation: "$+", "$-": the sister immediately before or after the other node; ">N", ">-N": its child number N, from
+    the left or from the right. Raises EditError if there is no such place, and if words, traces apart, would come in
+    another order.
+    """
+    is_sister = relation[0] == "$"
+    parent, behind = (arrays.parents[other] if is_sister else other), other + arrays.sizes[other]
+    top = _emptied(arrays, node, parent)
+    if parent < 0 or (behind == other + 1 and not is_sister):
+        raise EditError("the root has no sisters, and a POS node has no children")
+    if top <= other < top + arrays.sizes[top] or node == 0:
+        raise EditError("a node can neither be moved to itself, nor to a node in it, nor leave the other one empty")
+    places = [other, behind]
+    if not is_sister:
+        places = [*(child for child in children(arrays, other) if child != top), behind]
+    number = {"$+": 0, "$-": 1}[relation] if is_sister else int(relation[1:])
+    if not is_sister:
+        number += len(places) if number < 0 else -1
+    if not 0 <= number < len(places):
+        raise EditError(f"{arrays.labels[other]} would need more children for {relation}")
+    n_moved, n_removed = arrays.sizes[node], arrays.sizes[top]
+    grown, shrunk = _grown(arrays, parent, n_moved), _grown(arrays, arrays.parents[top], -n_removed)
+    sizes = [one + two - old for one, two, old in zip(grown, shrunk, arrays.sizes, strict=True)]
+    texts = [
+        arrays.words[start] if size == 1 else None for start, size in zip(arrays.starts, arrays.sizes, strict=True)
+    ]
+    rows, inside = list(zip(arrays.labels, sizes, texts, strict=True)), slice(node, node + n_moved)
+    moved = list(zip(arrays.labels[inside], arrays.sizes[inside], texts[inside], strict=True))
+    del rows[top : top + n_removed]
+    at = places[number] - (n_removed if places[number] > top else 0)
+    labels, sizes, texts = map(list, zip(*rows[:at], *moved, *rows[at:], strict=True))
+    found = TreeArrays.of(labels, sizes, [text for text in texts if text is not None])
+    if _words(found) != _words(arrays):
+        raise EditError("the words would come in another order")
+    return Edit(found, lowest_common(arrays, arrays.parents[top], parent))
 
 
 def insert(arrays: TreeArrays, first: int, last: int, label: str) -> Edit:
@@ -286,7 +354,10 @@ _EDITS: dict[str, Callable[[TreeArrays, Sequence[int], str], Edit]] = {
     "relabel": lambda arrays, nodes, label: relabel(arrays, nodes[0], label),
     "insert": lambda arrays, nodes, label: insert(arrays, nodes[0], nodes[-1], label),
     "excise": lambda arrays, nodes, label: excise(arrays, nodes[0]),
+    "delete": lambda arrays, nodes, label: delete(arrays, nodes[0]),
+    "prune": lambda arrays, nodes, label: prune(arrays, nodes[0]),
     "raise": lambda arrays, nodes, label: raise_node(arrays, nodes[0]),
+    "move": lambda arrays, nodes, relation: move(arrays, nodes[0], relation, nodes[1]),
 }
 
 
@@ -295,9 +366,10 @@ def parse_action(text: str, names: Sequence[str]) -> Action:
     verb, *arguments = text.split() or [""]
     if verb not in USAGE:
         raise IncparseError(f"the action {text!r} is none of: {'; '.join(USAGE.values())}")
-    place = {"relabel": 1, "insert": 0}.get(verb)  # of the label among the arguments
+    place = {"relabel": 1, "insert": 0, "move": 1}.get(verb)  # of the label or relation among the arguments
     label = "" if place is None or len(arguments) < 2 else arguments.pop(place)
-    if not 1 <= len(arguments) <= 1 + (verb == "insert") or (place is not None) != bool(label):
+    is_right = 1 + (verb == "move") <= len(arguments) <= 1 + (verb in ("insert", "move"))
+    if not is_right or (place is not None) != bool(label) or (verb == "move" and not _RELATION.fullmatch(label)):
         raise IncparseError(f"the action {text!r} is not of the form: {USAGE[verb]}")
     if label != escape_label(label):
         raise IncparseError(f"the action {text!r}: a label has no brackets")
@@ -310,6 +382,20 @@ def parse_action(text: str, names: Sequence[str]) -> Action:
 
 class EditError(ValueError):
     """An edit that is impossible at its place."""
+
+
+def _words(arrays: TreeArrays) -> list[str]:
+    """Return the words that are not traces."""
+    places = zip(arrays.words, arrays.leaves, strict=True)
+    return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
+
+
+def _emptied(arrays: TreeArrays, node: int, kept: int = -1) -> int:
+    """Return the highest node that has nothing but this one, below the node that is kept."""
+    parent = arrays.parents[node]
+    while parent not in (-1, kept) and arrays.sizes[parent] == arrays.sizes[node] + 1:
+        node, parent = parent, arrays.parents[parent]
+    return node
 
 
 def _grown(arrays: TreeArrays, node: int, n_nodes: int) -> list[int]:

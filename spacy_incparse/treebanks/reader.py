@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
 from spacy_incparse.files import STDIN, gunzip, most_unpacked, named_paths, unix_lines
 from spacy_incparse.treebanks.bracket_scanner import (
     DROP_EMPTIES,
@@ -478,6 +478,19 @@ def drop_empties(tree: Tree) -> Tree | None:
 def strip_functions(tree: Tree) -> Tree:
     """Remove function tags, co-indices and gap indices from all labels: NP-SBJ-1 and NP=2 become NP."""
     return cast("Tree", _apply(tree, STRIP_FUNCTIONS))
+
+
+def with_separators(separators: str) -> Step:
+    """Return a step that puts a hyphen in place of other separators of functions: with "_*", NP_SB becomes NP-SB.
+
+    Labels that do not begin with a letter or digit stay as they are. Raises ConfigError if there are no separators, or
+    if they may be in the names of categories and functions.
+    """
+    if not isinstance(separators, str) or not separators or any(one.isalnum() or one in " ()" for one in separators):
+        what = "name the characters between a label and its functions, such as _* for NP_SB and ADJP*OC"
+        raise ConfigError(f"separators is {separators!r}: {what}")
+    table = str.maketrans(dict.fromkeys(separators, "-"))
+    return lambda tree: tree.map_labels(lambda label: label.translate(table) if label[:1].isalnum() else label)
 
 
 def drop_indices(tree: Tree) -> Tree:

@@ -120,6 +120,11 @@ class Tree:
         """The words under the node; on a Doc, its tokens."""
         return self.words
 
+    def token_texts(self, name: str) -> list[str]:
+        """Return an attribute of each word's token, named as in patterns. Raises IncparseError: there are no tokens."""
+        what = f"{name} is an attribute of tokens, which this tree does not have: {str(self)[:60]}"
+        raise IncparseError(f"{what}; trees on a Doc have them, such as those of doc._.trees")
+
     @property
     def tags(self) -> tuple[str, ...]:
         """The labels of the POS nodes under the node, one per word."""

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from spacy_incparse.errors import ConfigError, IncparseError, optional_module
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack, visible
 from spacy_incparse.viz.options import INK, LINE, Look, Options, read_options
 from spacy_incparse.viz.sketch import Sketch, SketchNode, child_indices, lay_out, sketch, wrap
 
 _MARGIN = 8
+CAIRO_FORMATS = ("png", "pdf")
 
 
 def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
@@ -25,6 +27,24 @@ def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
     several = [trees] if isinstance(trees, Tree) else list(trees)
     blocks = [tree_block(tree, settings, Look(settings.colors), settings.width) for tree in several]
     return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
+
+
+def converted(svg: str, format_: str, *, scale: float = 2) -> bytes:
+    """Return an SVG document as "png" or "pdf", with its size multiplied by `scale`.
+
+    Raises IncparseError if cairosvg is not installed, and ConfigError for other formats.
+    """
+    if format_ not in CAIRO_FORMATS:
+        raise ConfigError(f"the format of a picture is {format_!r}; expected one of {', '.join(CAIRO_FORMATS)}")
+    return getattr(cairo_module(), f"svg2{format_}")(bytestring=svg.encode(), scale=scale)
+
+
+def cairo_module() -> Any:
+    """Return cairosvg. Raises IncparseError, saying what to install, if it or the library that it needs is missing."""
+    try:
+        return optional_module("cairosvg", "pictures", "PNG and PDF need cairosvg")
+    except OSError as error:
+        raise IncparseError(f"PNG and PDF need the library cairo: {str(error).splitlines()[0]}") from None
 
 
 def document(block: Block, options: Options, description: str) -> str:

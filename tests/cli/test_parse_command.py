@@ -14,6 +14,7 @@ from spacy.util import load_config
 from spacy_incparse.cli.parse import paragraphs, split_tag
 from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.trees.tree import Tree
 from tests.viz.markup import elements, texts
 
 TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
@@ -195,6 +196,16 @@ def test_a_package_that_a_pipeline_needs_is_named(run, tmp_path, monkeypatch, is
     assert result.exit_code == 1
     advice = 'cannot be loaded: it needs pip install "spacy-incparse[transformers]". [E002]'
     assert (advice in result.stderr) is is_transformer
+
+
+def test_latex(run, model):
+    result = run("parse", STILL, "--model", model, "--format", "latex").stdout
+    trees = run("parse", STILL, "--model", model).stdout.splitlines()
+    assert result == "".join(Tree.from_string(tree).to_latex() + "\n" for tree in trees)
+    assert run("parse", STILL, "--model", model, "--format", "forest").stdout == result
+    listed = run("parse", STILL, "--model", model, "--format", "qtree", "--nbest", "2", "--ptb").stdout
+    assert listed.startswith("% sent 1 parse 1 score ")
+    assert listed.count("\\Tree\n[.{TOP}") == listed.count("parse")
 
 
 def test_drawings(run, model):

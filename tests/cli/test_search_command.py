@@ -265,6 +265,7 @@ def test_a_docbin_with_a_blank_doc(run, tmp_path):
     nlp = spacy_incparse.load("en")
     DocBin(docs=list(nlp.pipe(["It rained.", " \n"])), store_user_data=True).to_disk(tmp_path / "docs.spacy")
     assert run("search", "NP", tmp_path / "docs.spacy", "--count").stdout == "1\n"
+    assert run("search", "{LOWER:it}", tmp_path / "docs.spacy", "--count").stdout == "1\n"
 
 
 def test_a_folder_without_trees_and_a_damaged_docbin(refused, tmp_path):

@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 import spacy
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.matcher import ConstituentMatcher
@@ -166,3 +166,45 @@ def test_labels_that_no_tree_has_are_warned_of_once_and_the_root_has_many_names(
         f"no tree of this kind has the label '{label}': did you mean '{label.upper()}'?" for label in ("np", "pp")
     ]
     assert found == [("S", 1)] * 4
+
+
+@pytest.fixture
+def annotated(doc) -> Doc:
+    """The Doc with lemmas, parts of speech, features, an entity and an attribute of its tokens."""
+    Token.set_extension("rank", default=None, force=True)
+    for token in doc:
+        token.lemma_, token.pos_ = {"slept": "sleep", "saw": "see"}.get(token.text, token.text), "X"
+    doc[5].pos_ = doc[8].pos_ = "VERB"
+    doc[8].set_morph("Number=Sing|Tense=Past")
+    doc.ents = [Span(doc, 7, 8, "PERSON")]
+    doc[4]._.rank = 3
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("VP <<# {LEMMA:see}", ["saw a roof of straw"]),
+        ("{LEMMA:sleep|see & POS:VERB}", ["slept", "saw"]),
+        ("VP < (VBD < !{LEMMA:see})", ["slept"]),
+        ('VBD < {MORPH:"Tense=Past"}', ["saw"]),
+        ('VBD < {MORPH:"Tense=Pa"}', []),
+        ("NP < (NNP < {ENT_TYPE:PERSON & IS_TITLE}=name)", ["Ann"]),
+        ("NN < {!_.rank:3 & SHAPE:/^x+$/}", ["cat", "roof", "straw"]),
+        ("{_.rank:__ & LOWER:i@MAT}", ["mat"]),
+    ],
+)
+def test_attributes_of_tokens(annotated, pattern, found):
+    matcher = ConstituentMatcher(annotated.vocab)
+    matcher.add("FOUND", [pattern])
+    assert [match.span.text for match in matcher(annotated)] == found
+
+
+def test_attributes_that_there_are_not(doc):
+    for trees, pattern, message in (
+        (parse_bracketed(TREES), "{LEMMA:be}", "LEMMA is an attribute of tokens, .* such as those of doc"),
+        (doc._.trees, "NP << {LEMMA:be}", "the tokens of the Doc have no LEMMA: run a component first"),
+        (doc._.trees, "{_.absent}", r"tokens have no _.absent: register it with Token.set_extension"),
+    ):
+        with pytest.raises(IncparseError, match=message):
+            list(compile(pattern).search(trees))

@@ -22,6 +22,7 @@ ATOMS = (
     "i@vroot|NN",
 )
 ATOMS += ("NP-SBJ", "/-([0-9])/", "!@NP|DT", "*T*-1")
+TOKEN_ATOMS = ("{LEMMA:cat|/o/}", "!{POS:NOUN}", "{LEMMA:dog & !POS:VERB}", "{IS_TITLE}", "{_.mark:1}", "{!_.mark:0|1}")
 RELATIONS = (
     "< > << >> <, >, <- >- <1 <2 >2 <-2 >-1 <<, >>, <<- >>- <: >: <<: >>: $ $+ $- $. $, $++ $-- $.. $,, . , .. ,, "
     "<# ># <<# >># == <= <<< : <+(NP) >+(!NP) .+(__) ,+(NN|DT) <+(/P/)"
@@ -30,18 +31,18 @@ LINKS = ("=", "~")
 
 
 @st.composite
-def patterns(draw, max_nodes: int = 5) -> str:
+def patterns(draw, max_nodes: int = 5, atoms=ATOMS) -> str:
     """A pattern with up to so many nodes; with names and references to them, captures, and all operators."""
-    writer = _Writer(draw, draw(st.integers(1, max_nodes)))
+    writer = _Writer(draw, draw(st.integers(1, max_nodes)), atoms)
     text = writer.node(is_top=True)
     if draw(st.integers(0, 9)) == 0:
-        text += " | " + _Writer(draw, 2).node(is_top=True)
+        text += " | " + _Writer(draw, 2, atoms).node(is_top=True)
     return text
 
 
 class _Writer:
-    def __init__(self, draw, n_nodes: int):
-        self.draw, self.n_left = draw, n_nodes
+    def __init__(self, draw, n_nodes: int, atoms):
+        self.draw, self.n_left, self.atoms = draw, n_nodes, atoms
         self.known: list[str] = []
         self.n_names = 0
 
@@ -54,7 +55,7 @@ class _Writer:
         elif draw(st.integers(0, 9)) == 0:
             text = "/(.)$/#1%x"
         else:
-            text = draw(st.sampled_from(ATOMS))
+            text = draw(st.sampled_from(self.atoms))
             if can_name and draw(st.integers(0, 1)):
                 self.n_names += 1
                 text += f"=n{self.n_names}"

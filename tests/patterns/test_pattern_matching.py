@@ -1,11 +1,15 @@
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from spacy.tokens import Token
+from spacy.vocab import Vocab
 
+from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import Forest, PatternError, compile
 from tests import strategies
-from tests.patterns.random_patterns import patterns
+from tests.patterns.random_patterns import ATOMS, TOKEN_ATOMS, patterns
 from tests.reference.patterns import SlowPattern
 
 whole_trees = st.one_of(
@@ -62,3 +66,28 @@ def test_same_solutions_as_by_definition(text, trees, raw_labels):
 def test_what_is_no_tree_is_refused(look):
     with pytest.raises(IncparseError, match=r"such as those of doc\._\.trees; 'Rain' is not a tree"):
         list(getattr(compile("NP"), look)(["Rain", "falls"]))
+
+
+Token.set_extension("mark", default=None)
+
+
+@pytest.mark.filterwarnings("ignore:the pattern")
+@settings(max_examples=100, deadline=None)
+@given(
+    patterns(4, (*ATOMS, *5 * TOKEN_ATOMS)), st.lists(strategies.normalised_trees(6), min_size=1, max_size=3), st.data()
+)
+def test_attributes_of_tokens_by_definition(text, trees, data):
+    pattern, slow = compiled(text), SlowPattern(text)
+    (doc,) = trees_to_docs(trees, Vocab(), n_sents=len(trees))
+    for token in doc:
+        token.lemma_, token.pos_ = (
+            data.draw(st.sampled_from(("cat", "dog"))),
+            data.draw(st.sampled_from(("NOUN", "VERB"))),
+        )
+        token._.mark = data.draw(st.integers(0, 2))
+    expected = [list(dict.fromkeys(node for node, _ in slow.search(tree))) for tree in doc_trees(doc)]
+    assert pattern.count(doc_trees(doc)) == sum(map(len, expected))
+    found = [[] for _ in trees]
+    for match in pattern.search(doc_trees(doc)):
+        found[match.number].append(2 * match.node.index + match.is_word)
+    assert found == expected

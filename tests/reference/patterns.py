@@ -58,6 +58,7 @@ def slow_nodes(tree, has_root):
         path.append((nodes[-1], node.index + node.size))
         if node.is_preterminal:
             nodes.append(SlowNode(node.words[0], nodes[-1].code + 1, nodes[-1]))
+            nodes[-1].token = node.tokens[0]
     for number, word in enumerate(node for node in nodes if node.is_word):
         above = word
         while above is not None:
@@ -116,6 +117,9 @@ class SlowPattern:
         return same_kind and (named.text == node.text if self.raw_labels else named.category == node.category)
 
     def _fits(self, description, node):
+        if description.attributes:
+            fits = [self._fits_value(value, node, name) for name, value in description.attributes if node.is_word]
+            return (node.is_word and all(fits)) != description.is_negated
         if description.is_leaf:
             return node.is_word
         found = not description.atoms or any(self._fits_atom(atom, description, node) for atom in description.atoms)
@@ -123,6 +127,14 @@ class SlowPattern:
         literals = [atom.text for atom in description.atoms if not atom.is_regex]
         found = found or (node in self.tops and "_ROOT_" in literals)
         return found != description.is_negated
+
+    def _fits_value(self, description, node, name):
+        token = node.token
+        value = {"LEMMA": token.lemma_, "POS": token.pos_, "IS_TITLE": str(token.is_title), "_.mark": str(token._.mark)}
+        found = not description.atoms
+        for atom in description.atoms:
+            found = found or (re.search(atom.text, value[name]) if atom.is_regex else atom.text == value[name])
+        return bool(found) != description.is_negated
 
     def _fits_atom(self, atom, description, node):
         if atom.is_regex:

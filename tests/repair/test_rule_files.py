@@ -89,10 +89,12 @@ def test_words_are_no_tags(word):
     ("change", "message"),
     [
         ({"pattern": "NP=x <"}, r"rule 1 \(a\): the pattern is wrong at column 7"),
-        ({"action": "prune x"}, r"'prune x' is none of: relabel NODE LABEL; insert"),
+        ({"action": "adjoin x"}, r"'adjoin x' is none of: relabel NODE LABEL; insert"),
         ({"action": "relabel x"}, "is not of the form: relabel NODE LABEL"),
         ({"action": "insert X"}, "is not of the form: insert LABEL NODE or insert"),
         ({"action": "excise x x"}, "is not of the form: excise NODE"),
+        ({"action": "move x x"}, r"is not of the form: move NODE RELATION NODE with the relation \$\+"),
+        ({"action": "move x >0 x"}, "is not of the form: move NODE"),
         ({"action": "excise y"}, r"the pattern has no node 'y' \(names in it: x\)"),
         ({"action": "relabel x N("}, "a label has no brackets"),
         ({"reason": 3}, "reason must be a text without tabs, found 3"),

@@ -1,13 +1,16 @@
 import pytest
 from hypothesis import given
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.treebanks.reader import (
+    STANDARD,
     drop_empties,
     merge_doubled,
     normalize,
     one_top,
     parse_bracketed,
     strip_functions,
+    with_separators,
 )
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
@@ -38,6 +41,18 @@ def tree(text):
 )  # fmt: skip
 def test_each_step_alone(step, before, after):
     assert str(step(tree(before))) == after
+
+
+def test_other_separators_of_functions():
+    published = tree("(S (NP_SB (PRP She)) (ADJP*OC-1 (JJ_X red) ($*LRB* -LRB-)) (NP-SBJ (_ _)))")
+    step = with_separators("_*")
+    assert str(step(published)) == "(S (NP-SB (PRP She)) (ADJP-OC-1 (JJ-X red) ($*LRB* -LRB-)) (NP-SBJ (_ _)))"
+    assert str(normalize(published, (step, *STANDARD))[0]) == (
+        "(S (NP (PRP She)) (ADJP (JJ red) ($*LRB* -LRB-)) (NP (_ _)))"
+    )
+    for wrong in ("", "_a", "(", None):
+        with pytest.raises(ConfigError, match=r"separators is .*: name the characters"):
+            with_separators(wrong)
 
 
 def test_the_standard_steps_together():

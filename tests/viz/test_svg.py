@@ -1,16 +1,18 @@
 import re
+import struct
+import sys
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import visible
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.page import STYLES, Entry, Picture, markup
-from spacy_incparse.viz.svg import svg
+from spacy_incparse.viz.svg import converted, svg
 from tests.strategies import deep_tree, raw_trees
 from tests.viz.markup import texts
 
@@ -124,3 +126,22 @@ def test_brackets_enclose_their_words():
     assert " ".join(text.split()) == "[TOP [S [NP-SBJ TheDT dogNN] [VP satVBD [PP onIN [NP theDT matNN]]] ..]]"
     only = markup(Picture([[Entry(TREE)]], Options(labels=("PP",), tags=False)), "brackets")
     assert " ".join(re.sub(r"<[^>]*>", "", only).split()) == "The dog sat [PP on the mat] ."
+
+
+def test_pictures_for_which_cairosvg_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(IncparseError, match=r'PNG and PDF need cairosvg, .* pip install "spacy-incparse\[pictures\]"'):
+        converted("<svg/>", "png")
+    with pytest.raises(ConfigError, match="format of a picture is 'gif'; expected one of png, pdf"):
+        converted("<svg/>", "gif")
+
+
+@pytest.mark.extras
+def test_pictures_of_cairosvg():
+    pytest.importorskip("cairosvg")
+    picture = make_tree("NP", [make_tree("NN", "rain")]).to_svg()
+    width, height = (int(ElementTree.fromstring(picture).get(name)) for name in ("width", "height"))
+    png = converted(picture, "png", scale=3)
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", png[16:24]) == (3 * width, 3 * height)
+    assert converted(picture, "pdf").startswith(b"%PDF-")
