@@ -13,6 +13,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby, islice
 from pathlib import Path
+from string import Formatter
 from typing import Any, NamedTuple
 
 import srsly
@@ -57,8 +58,10 @@ BY = ("label", "word", "file", "document", "pattern")
     raw_labels=Option("--raw-labels", help="A label such as NP does not match NP-SBJ."),
     heads=Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ..."),
     format_=one_of(
-        "kwic tree json tsv", "--format", "-f", help="Keyword in context, the default, trees, JSON lines, or a table."
+        "kwic tree json tsv spans", "--format", "-f",
+        help="Keyword in context, the default, trees, JSON lines, a table, or sentences with spans, to annotate.",
     ),
+    template=Option("--template", metavar="TEXT", help="A line for each hit, with columns as in '{label}\\t{text}'."),
     context=Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
     every=Option("--every", help="One hit for each way to assign the pattern's names."),
     whole=Option("--whole", help="Each tree with a hit is one hit, as a whole."),
@@ -72,10 +75,10 @@ BY = ("label", "word", "file", "document", "pattern")
 )  # fmt: skip
 def search_command(
     arguments: list[str], patterns: list[str] | None = None, pattern_file: Path | None = None, normalize: bool = False,
-    raw_labels: bool = False, heads: str = "en", format_: str | None = None, context: int | None = None,
-    every: bool = False, whole: bool = False, limit: int | None = None, timeout: float = 60, count: bool = False,
-    by: str | None = None, by_label: bool = False, n_process: int = 1, skip_bad: bool = False, no_tags: bool = False,
-    output: Path | None = None,
+    raw_labels: bool = False, heads: str = "en", format_: str | None = None, template: str | None = None,
+    context: int | None = None, every: bool = False, whole: bool = False, limit: int | None = None, timeout: float = 60,
+    count: bool = False, by: str | None = None, by_label: bool = False, n_process: int = 1, skip_bad: bool = False,
+    no_tags: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Search trees with Tregex patterns.
 
@@ -88,6 +91,7 @@ def search_command(
       spacy-incparse search "NP < (NN=head $.. PP)" wsj/
       spacy-incparse search "NP < (NN=head $.. PP)" wsj/ --by head
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
+      spacy-incparse search "NP" parsed/ --format spans --output to-annotate.jsonl
       spacy-incparse search "SBAR > NP" parsed/ --n-process 4 --format tsv --output clauses.tsv
       spacy-incparse search -e "relative: SBAR > NP" -e "adverbial: SBAR > VP|S" parsed/ --by document
     """
@@ -102,6 +106,8 @@ def search_command(
     by = "label" if by_label else by and by.removeprefix("=")
     if (count or by) and (limit or every or format_ not in (None, "tsv") or context is not None or (count and by)):
         raise IncparseError("--count, --by and --by-label exclude each other, --limit, --every, --context and --format")
+    if template is not None and (count or by or format_):
+        raise IncparseError("--template excludes --format, --count, --by and --by-label")
     if by and by not in (*BY, *names):
         raise IncparseError(f"--by {by}: choose one of {', '.join((*BY, *names))}: the pattern has no other names")
     if context is not None and format_ not in (None, "kwic", "tsv"):
@@ -109,17 +115,21 @@ def search_command(
     files = [file for path in arguments for file in _expand(path)]
     keep_inputs(output, *files)
     n_columns = max(len(path.name) for path in files) if len(files) > 1 else 0
-    writers: dict[str, Callable[[Hit], str]] = {
-        "kwic": partial(kwic, shutil.get_terminal_size().columns, context, n_columns, len(compiled) > 1),
-        "tree": partial(tree_lines, shutil.get_terminal_size().columns),
-        "json": json_line,
-        "tsv": partial(tsv_line, context, names),
+    header = [*COLUMNS, *(f"{name}_node" if name in COLUMNS else name for name in names)]
+    writers: dict[str, Callable[[Iterable[Hit]], Iterable[str]]] = {
+        "kwic": partial(map, partial(kwic, shutil.get_terminal_size().columns, context, n_columns, len(compiled) > 1)),
+        "tree": partial(map, partial(tree_lines, shutil.get_terminal_size().columns)),
+        "json": partial(map, json_line),
+        "tsv": partial(map, partial(tsv_line, context, names)),
+        "spans": partial(span_lines, len(compiled) > 1),
     }
+    writer = writers[format_ or "kwic"]
+    if template is not None:
+        writer = partial(filled, read_template(template, header), context, names, header)
     search = FileSearch(
-        compiled, None if count or by else writers[format_ or "kwic"], by or ("pattern" if len(compiled) > 1 else ""),
+        compiled, None if count or by else writer, by or ("pattern" if len(compiled) > 1 else ""),
         raw_labels, every, whole, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
     )  # fmt: skip
-    header = [*COLUMNS, *(f"{name}_node" if name in COLUMNS else name for name in names)]
     is_shown = search.writer is None or output is not None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
         write_lines(output, search.lines(files, n_process, header if format_ == "tsv" else (), progress.update))
@@ -371,7 +381,7 @@ class FileSearch:
     """What to do with each file: write hits with `writer`, without newlines, or else count them, as `by` says."""
 
     patterns: Mapping[str, Pattern]
-    writer: Callable[[Hit], str] | None = None
+    writer: Callable[[Iterable[Hit]], Iterable[str]] | None = None
     by: str = ""  # "": count all of them; otherwise also count words
     raw_labels: bool = False
     every: bool = False
@@ -445,7 +455,7 @@ class FileSearch:
             if self.writer is None:
                 self._count(found, path, forest, origins)
             else:
-                lines = map(self.writer, self._hits(path, forest, origins))
+                lines = self.writer(self._hits(path, forest, origins))
                 found.lines = lines if is_alone else list(islice(lines, self.limit))
             return found
 
@@ -557,6 +567,54 @@ def json_line(hit: Hit) -> str:
     text = hit.origin.text or " ".join(_words(root, 0, root.end))
     sentence = {"sentence_text": text, "sentence_tree": str(root), "tokens": list(root.words)}
     return srsly.json_dumps({**hit.row(), "is_word": hit.match.is_word, "groups": groups, **sentence})
+
+
+def span_lines(by_pattern: bool, hits: Iterable[Hit]) -> Iterator[str]:
+    """Yield a JSON object for each sentence with hits: its text, and spans with characters and labels, as for Prodigy.
+
+    The label of a hit is the name of its pattern if there are several, and else its category; named nodes have their
+    names. Traces are left out.
+    """
+    for _, group in groupby(hits, key=lambda hit: hit.match.number):
+        first, *others = group
+        root, spans = first.match.node.root, dict[tuple[int, int, str], None]()
+        text = first.origin.text if first.chars(root) else None  # as it was written
+        for hit in (first, *others):
+            label = hit.pattern if by_pattern else bare_label(hit.match.node.label)
+            for name, node in [(label, hit.match.node), *hit.match.groups.items()]:
+                before, inside = (len(" ".join(_words(root, *of))) for of in ((0, node.start), (node.start, node.end)))
+                start = before + bool(before)
+                chars = (start, start + inside) if text is None else hit.chars(node)
+                if inside and chars:
+                    spans[chars[0], chars[1], name] = None
+        shown = [{"start": start, "end": end, "label": label} for start, end, label in spans]
+        place = ("file", "number", "id", "document", "sentence")
+        meta = {key: value for key, value in first.row().items() if key in place and value is not None}
+        meta |= {} if first.origin.start is None else {"start_char": first.origin.start}
+        text = " ".join(_words(root, 0, root.end)) if text is None else text
+        if shown:
+            yield srsly.json_dumps({"text": text, "spans": shown, "meta": meta})
+
+
+def read_template(text: str, header: Sequence[str]) -> str:
+    """Return the template in an option. Raises IncparseError if it is not one, or names no column."""
+    try:
+        named = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise IncparseError(f"--template {text!r}: {error}; write {{{{ and }}}} for braces") from None
+    known = ("hit", *header)
+    if absent := [name for name in named if name not in known]:
+        raise IncparseError(f"--template {text!r}: there is no {{{absent[0]}}}: choose from {', '.join(known)}")
+    return text.replace("\\t", "\t").replace("\\n", "\n")
+
+
+def filled(
+    template: str, n_words: int | None, names: Sequence[str], header: Sequence[str], hits: Iterable[Hit]
+) -> Iterator[str]:
+    """Yield the template with the cells of each hit of a file, and its number, from 1, as `hit`."""
+    for number, hit in enumerate(hits, start=1):
+        cells = tsv_line(n_words, names, hit).split("\t")
+        yield template.format_map({"hit": str(number)} | dict(zip(header, cells, strict=True)))
 
 
 def tsv_line(n_words: int | None, names: Sequence[str], hit: Hit) -> str:

@@ -5,8 +5,10 @@ from importlib.util import find_spec
 
 import pytest
 from spacy.tokens import DocBin
+from spacy.vocab import Vocab
 
 import spacy_incparse
+from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank, read_trees
 
@@ -46,6 +48,34 @@ def test_trees(run, file):
     assert lines(result)[0] == f"# some.mrg:1  whole={whole}  head=(NP (DT a) (NN pumpkin))"
     (match,) = compile("NP < PP").search(read_trees(file))
     assert [str(tree) for tree in parse_bracketed(result.stdout)] == [str(match.node)]  # the heading is a comment
+
+
+def test_spans_to_annotate(run, file, tmp_path):
+    def spans(*args):
+        found = [json.loads(line) for line in lines(run("search", *args, "--format", "spans"))]
+        return found, [[(one["text"][s["start"] : s["end"]], s["label"]) for s in one["spans"]] for one in found]
+
+    found, texts = spans("NP=whole < PP", file)
+    assert found[0]["meta"] == {"file": str(file), "number": 1}
+    assert found[0]["text"] == "the old gardener grew a pumpkin on the roof in May ."
+    assert texts == [[("a pumpkin on the roof", "NP"), ("a pumpkin on the roof", "whole")]]
+    _, texts = spans("-e", "subject: NP > S|SQ", "-e", "in: PP", file)
+    assert texts == [[("the old gardener", "subject"), ("on the roof", "in"), ("in May", "in")], [("it", "subject")]]
+    assert spans("NP << /NONE/", file)[0] == []
+    (doc,) = trees_to_docs(read_treebank(file), Vocab(), n_sents=2, natural_spacing=True)
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "docs.spacy")
+    found, texts = spans("NN|NNP|PRP=pronoun", tmp_path / "docs.spacy")
+    assert [one["text"] for one in found] == [sentence.text for sentence in doc.sents]
+    assert [one["meta"]["start_char"] for one in found] == [sentence.start_char for sentence in doc.sents]
+    assert texts[1] == [("it", "PRP"), ("it", "pronoun")]
+
+
+def test_lines_by_a_template(run, file, refused):
+    result = run("search", "PP < NP=n", file, "--template", r"T{hit}\t{label} {start}\t{n} {{}}")
+    assert lines(result) == ["T1\tPP 6\tthe roof {}", "T2\tPP-TMP 9\tMay {}"]
+    assert "there is no {lable}: choose from hit, file, " in refused("search", "PP", file, "--template", "{lable}")
+    assert "write {{ and }} for braces" in refused("search", "PP", file, "--template", "{")
+    assert "--template excludes" in refused("search", "PP", file, "--template", "x", "--count")
 
 
 def test_count(run, file):
