@@ -43,3 +43,12 @@ def test_a_clean_bracket_file(run, write, refused, tmp_path):
     assert output.read_text() == "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (NP (-LRB- -LRB-)))\n"
     assert "this one exists" in refused("convert", path, output, "--skip-bad")
     assert "are for .spacy files" in refused("convert", path, tmp_path / "c.mrg", "--detokenize")
+
+
+def test_functions_behind_other_characters(run, write, refused, tmp_path):
+    path, output = write("a.txt", "(S (NP_SB (NN rain)) (VP*HD (VBZ falls)))\n"), tmp_path / "b.mrg"
+    assert run("convert", path, output, "--separators", "_*").exit_code == 0
+    assert output.read_text() == "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n"
+    shown = run("stats", path, "--separators", "_*", "--against", path, "--functions", "--format", "tsv")
+    assert (shown.exit_code, "NP_SB" in shown.stdout) == (0, False)
+    assert "separators is 'x': name the characters" in refused("convert", path, tmp_path / "c.mrg", "--separators", "x")

@@ -115,6 +115,14 @@ def test_brackets_without_tags_are_read_on_request(tmp_path):
         list(create_treebank_reader(path)(NLP))
 
 
+def test_functions_behind_other_characters_go_on_request(tmp_path):
+    path = tmp_path / "functions.mrg"
+    path.write_text("(S (NP_SB (NN rain)) (VP (VBZ falls)))", encoding="utf8")
+    for separators, label in ((None, "NP_SB"), ("_", "NP")):
+        (example,) = create_treebank_reader(path, separators=separators)(NLP)
+        assert trees_of([example]) == [f"(TOP (S ({label} (NN rain)) (VP (VBZ falls))))"]
+
+
 def test_docs_of_whitespace_have_no_trees_to_lose(tmp_path):
     path = tmp_path / "blank.spacy"
     DocBin(docs=[NLP(" "), NLP("")], store_user_data=True).to_disk(path)
