@@ -32,7 +32,7 @@ def main() -> None:
     nlp = blank_english()
     # not `source=trained`, which would bring all words that were seen in training
     settings = {name: value for name, value in trained.get_pipe_config(NAME).items() if name != "factory"}
-    settings["search"] = {"threshold": THRESHOLD}
+    settings |= {"noun_chunks": True, "search": {"threshold": THRESHOLD}}
     nlp.add_pipe(NAME, config=settings).from_bytes(trained.get_pipe(NAME).to_bytes(exclude=["vocab"]))
     encoder = ENCODERS[1] | {"name": "all-MiniLM-L6-v2 (encoder, trained further)"}
     what = "English constituency parser (tagger and trees) on a small transformer, trained on GUM, MASC and CRAFT"

@@ -254,7 +254,7 @@ def blank_english() -> Language:
 def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: Recipe, notes: str) -> None:
     """Save a pipeline with the parser alone; its own tagger sets the tags. `train_splitter.py` adds the splitter."""
     nlp = blank_english()
-    component = nlp.add_pipe("incparse", config={"set_tags": True, "training": recipe.training})
+    component = nlp.add_pipe("incparse", config={"set_tags": True, "noun_chunks": True, "training": recipe.training})
     component.model.set_weights(tagger, parser)
     nlp.meta.update(META | {"name": f"{META['name']}{folder.name.removeprefix('en')}", "notes": notes})
     save_with_card(nlp, folder)

@@ -67,7 +67,7 @@ def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
     """Save a pipeline with the parser, which computes the measures of all words."""
     nlp = blank_english()
     component = nlp.add_pipe(
-        "incparse", config={"set_tags": True, "measures": True, "training": {"kind": "generative"}}
+        "incparse", config={"set_tags": True, "noun_chunks": True, "measures": True, "training": {"kind": "generative"}}
     )
     component.model.set_weights(None, parser)
     description = "English generative model for measures word by word, trained on GUM and parsed text"

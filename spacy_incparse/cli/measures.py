@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -50,6 +51,8 @@ def _check_outputs(path: Path | None) -> Path | None:
     ),
     by=Option("--sentence", metavar="COLUMN", help="Rows with the same value here are one sentence; may be repeated."),
     model=Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model."),
+    by_word=Option("--by-word", help="With --sentence: a row for each word, with columns for its region."),
+    word_list=Option("--word-list", metavar="FILE", help="Words and their counts, for unknown words: word TAB count."),
     beam=Option("--beam", "-b", metavar="N,N,...", help="Beam size, in hypotheses; several: a row for each."),
     lags=Option(
         "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
@@ -60,8 +63,8 @@ def _check_outputs(path: Path | None) -> Path | None:
 )
 def measures_command(
     stimuli: Path, model: str = "en_generative", text_field: str = "text", separator: str | None = None,
-    by: list[str] | None = None, beam: str | None = None, lags: int = 0, trees: bool = False, ptb: bool = False,
-    output: Path | None = None,
+    by: list[str] | None = None, by_word: bool = False, word_list: str | None = None, beam: str | None = None,
+    lags: int = 0, trees: bool = False, ptb: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
@@ -76,19 +79,24 @@ def measures_command(
       spacy-incparse measures regions.tsv --column word --sentence item --sentence condition
     """
     beams = [] if beam is None else options.read_numbers("--beam", beam, example="500,2000")
-    options.keep_inputs(output, stimuli)
+    if by_word and not by:
+        raise IncparseError("--by-word is for rows that are regions: name the columns of sentences with --sentence")
+    options.keep_inputs(output, stimuli, *filter(None, [word_list]))
     sentences, extra = read_stimuli(stimuli, text_field, separator, by or ())
     odd = None if ptb else penn_spelled(word for one in sentences for word in one.text.split())
     if odd is not None:
         echo(f"Warning: words such as {odd!r} look like the spelling of the Penn Treebank: --ptb reads it", err=True)
     nlp, parser = _open(model)
+    if word_list is not None:
+        parser = parser.with_search(word_list=word_list)
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
-    header = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
+    of_region = ["region", *(f"region_{name}" for name in MEASURES)] if by_word else []
+    header = [*COLUMNS, *lagged, *of_region, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
     for name in extra:  # of the input's columns
         while name in header:
             name = f"in_{name}"
         header.append(name)
-    rows = _rows(nlp, parser, sentences, beams, lags, trees, ptb)
+    rows = _rows(nlp, parser, sentences, beams, lags, by_word, trees, ptb)
     line = _csv_line if output is not None and output.suffix.lower() == ".csv" else "\t".join  # no word has a tab
     options.write_lines(output, map(line, chain([header], rows)))
     if output is not None and output.is_file():  # not a device, which gets no settings file
@@ -106,6 +114,7 @@ def measures_command(
             "lags": lags,
             "trees": trees,
             "ptb": ptb,
+            "by_word": by_word,
         }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
@@ -126,23 +135,29 @@ def _rows(
     sentences: Sequence[Stimulus],
     beams: Sequence[int],
     lags: int,
+    by_word: bool,
     trees: bool,
     ptb: bool,
 ) -> Iterator[list[str]]:
     """Yield the rows of the table, with the sentences' own cells at the end."""
     for number, sentence in enumerate(sentences, start=1):
         for beam in beams or (None,):
-            regions = [region[:2] for region in sentence.regions]
+            regions = [] if by_word else [region[:2] for region in sentence.regions]
             words = displayed_words(nlp, parser, sentence.text, beam, regions, ptb=ptb)
             measures = [joined(word.parts) for word in words]
+            owners = [next((i for i, one in enumerate(sentence.regions) if word.start < one[1]), 0) for word in words]
+            inside: defaultdict[int, list[WordMeasures]] = defaultdict(list)
+            for word, owner in zip(words, owners, strict=True):
+                inside[owner] += word.parts
             for k, word in enumerate(words):
                 before = [measures[k - lag] if k >= lag else None for lag in range(1, lags + 1)]
                 yield [
                     str(number), str(k + 1), sentence.text[word.start : word.end], str(word.start), str(word.end),
                     *_cells(measures[k], before),
+                    *([str(owners[k] + 1), *_values(joined(inside[owners[k]]))] if by_word else []),
                     *([str(word.session.best().tree)] if trees else []),
                     *([str(beam)] if len(beams) > 1 else []),
-                    *(sentence.regions[k][2] if sentence.regions else sentence.cells),
+                    *(sentence.regions[owners[k]][2] if sentence.regions else sentence.cells),
                 ]  # fmt: skip
 
 
@@ -182,7 +197,11 @@ def _cells(measures: WordMeasures, before: Sequence[WordMeasures | None]) -> lis
     if any(word is None or word.surprisal is None for word in before):
         flags.append("lag")
     lagged = [_cell(None if word is None else getattr(word, name)) for word in before for name in MEASURES]
-    return [*(_cell(getattr(measures, name)) for name in MEASURES), ",".join(flags), *lagged]
+    return [*_values(measures), ",".join(flags), *lagged]
+
+
+def _values(measures: WordMeasures) -> list[str]:
+    return [_cell(getattr(measures, name)) for name in MEASURES]
 
 
 def _cell(value: float | None) -> str:

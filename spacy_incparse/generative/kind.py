@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
 from spacy_incparse.linear.words import MAX_WORDS
 from spacy_incparse.parsing.nbest import CHOICE_SETTINGS, ChoiceSettings
@@ -113,15 +114,18 @@ class GenerativeConfig(ChoiceSettings):
         0 or None: off.
     measures_beam_size: beam_size for measures, which are sums over the beam and need a wider beam than the best tree
         does.
+    word_list: a file with a word and its count, separated by a tab, on each line: what measures of unknown words go by,
+        beside the words of training. It is not stored with the model.
     choose, choose_from, choose_trees, choose_temperature, choose_threshold: as in the other parsers.
     """
 
-    SEARCH = ("beam_size", "gamma", "measures_beam_size", *CHOICE_SETTINGS)
+    SEARCH = ("beam_size", "gamma", "measures_beam_size", "word_list", *CHOICE_SETTINGS)
 
     context_min_count: int = 1
     beam_size: int = 100
     gamma: float | None = 1e-10
     measures_beam_size: int = 2000
+    word_list: str | None = None
     choose: str = "expected_f"
     choose_from: str | None = "search"
     choose_temperature: float | None = 3.0
@@ -131,6 +135,8 @@ class GenerativeConfig(ChoiceSettings):
         for name, least in (("context_min_count", 1), ("beam_size", 0), ("measures_beam_size", 0)):
             check_number(name, getattr(self, name), least, MOST)
         check_range("gamma", self.gamma, 0.0, 1.0, may_be_none=True)
+        if self.word_list is not None and not isinstance(self.word_list, str):
+            raise ConfigError(f"word_list is {self.word_list!r}: it must be the path of a file, or None")
 
     def measures_filter(self, beam_size: int | None = None, gamma: float | None = None) -> tuple[int, float]:
         """Return beam_size and gamma for measures.

@@ -12,7 +12,7 @@ from spacy_incparse.errors import IncparseError
 BITS = 1 / log(2)
 
 RELAXED = "relaxed"  # the grammar's triples allow no analysis of the word
-UNKNOWN = "unknown"  # the word is unknown: the figures are those of its class
+UNKNOWN = "unknown"  # the word is unknown: the figures are those of its class, and its share of it
 EMPTY = "empty"  # there is no analysis
 JOINED = "joined"  # the sum over the parts of a written word
 
@@ -64,11 +64,15 @@ def measuring_parser(parser: Any, name: str) -> Any:
 
 
 def word_measures(
-    found: tuple[float, ...], before: WordMeasures | None, *, is_known: bool, is_relaxed: bool
+    found: tuple[float, ...], before: WordMeasures | None, spelling: float | None, *, is_relaxed: bool
 ) -> WordMeasures:
-    """Return the measures of a word from the beam's figures for it and the measures of the previous word."""
+    """Return the measures of a word from the beam's figures for it and the measures of the previous word.
+
+    spelling: the natural log of an unknown word's share of its class; None for a known word.
+    """
     word, syntactic, entropy, steps, open_nodes, depth, best_survives = found
-    flags = [UNKNOWN] * (not is_known) + [RELAXED] * is_relaxed
+    word += spelling or 0.0
+    flags = [UNKNOWN] * (spelling is not None) + [RELAXED] * is_relaxed
     prefix = 0.0 if before is None else before.prefix_logprob
     if not isfinite(word) or prefix is None:
         return WordMeasures(**dict.fromkeys(MEASURES), flag=",".join([*flags, EMPTY]))

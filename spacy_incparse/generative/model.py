@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.generative.counts import N_FOLDS, NestedCounts, count, estimate_weights
 from spacy_incparse.generative.generative_scorer import ContextTable, Probabilities
 from spacy_incparse.generative.kind import GenerativeConfig
+from spacy_incparse.generative.spelling import Spelling
 from spacy_incparse.generative.walk import EventLog, Lattice
 from spacy_incparse.incremental.grammar import FIRST_SYMBOL, Grammar, check_ids, derivation, root_symbol
 from spacy_incparse.incremental.moves import Moves
@@ -45,19 +46,21 @@ class Vocabulary:
     """The words that the model generates: known words, and classes of all others, numbered from 1. 0 means no word.
 
     Words seen once in training are unknown: the classes are estimated from them. A class is a shape and an ending, made
-    more general until it has been seen often enough; every string has one. The probability of an unknown word is
-    therefore that of any unknown word of its class.
+    more general until it has been seen often enough; every string has one. The probability of an unknown word in a tree
+    is therefore that of any unknown word of its class; `Spelling` divides it among them.
 
     tags: by number, the ids of the possible tags, most frequent first: those that it was seen with, and for a rare word
-    also those of the words that look like it.
+    also those of the words that look like it. rare: unknown words that training has seen.
     """
 
-    def __init__(self, words: Sequence[str], classes: Sequence[str], tags: Sequence[Sequence[int]] = ()):
-        self.words, self.classes = tuple(words), tuple(classes)
+    def __init__(
+        self, words: Sequence[str], classes: Sequence[str], tags: Sequence[Sequence[int]] = (), rare: Sequence[str] = ()
+    ):
+        self.words, self.classes, self.rare = tuple(words), tuple(classes), tuple(rare)
         self.tags = tuple(tuple(row) for row in tags)
         self.n_events = len(self.words) + len(self.classes)
-        self._word_numbers = {word: number for number, word in enumerate(self.words, 1)}
-        self._class_numbers = {name: number for number, name in enumerate(self.classes, len(self.words) + 1)}
+        self.word_numbers = {word: number for number, word in enumerate(self.words, 1)}
+        self.class_numbers = {name: number for number, name in enumerate(self.classes, len(self.words) + 1)}
         self._class_of: dict[tuple[str, bool], int] = {}
 
     @classmethod
@@ -69,12 +72,12 @@ class Vocabulary:
         counts = Counter(word for words, _ in sentences for word in words)
         known = sorted(word for word, count in counts.items() if count >= known_min_count)
         vocabulary = cls(known, [""])
-        rare: Counter[str] = Counter()
+        fitting: Counter[str] = Counter()
         for word, is_first, _ in _occurrences(sentences):
-            if not vocabulary.is_known(vocabulary._number(word, is_first)):
-                rare.update(vocabulary._class_names(word, is_first))
-        kept = {name for name, count in rare.items() if count >= class_min_count}
-        vocabulary = cls(known, sorted(kept | {""}))
+            if not vocabulary.is_known(vocabulary.number(word, is_first)):
+                fitting.update(_class_names(vocabulary.shape_of(word, is_first), word))
+        kept = {name for name, count in fitting.items() if count >= class_min_count}
+        vocabulary = cls(known, sorted(kept | {""}), rare=sorted(counts.keys() - known))
         vocabulary.tags = vocabulary._possible_tags(sentences)
         return vocabulary
 
@@ -83,12 +86,19 @@ class Vocabulary:
 
         A first word that is only known in lower case has the number of that form.
         """
-        firsts = _n_first(words)
-        return [self._number(word, k < firsts) for k, word in enumerate(words)]
+        firsts = n_first(words)
+        return [self.number(word, k < firsts) for k, word in enumerate(words)]
 
     def is_known(self, number: int) -> bool:
         """Return whether a number is that of a word, not of a class."""
         return number <= len(self.words)
+
+    def number(self, word: str, is_first: bool) -> int:
+        """Return the number of a word, which may have a capital only because it is a first one."""
+        found = self.word_numbers.get(word)
+        if found is None and is_first:
+            found = self.word_numbers.get(word.lower())
+        return self.class_number(word, is_first) if found is None else found
 
     def class_number(self, word: str, is_first: bool) -> int:
         """Return the number of the class that the word would have if it were unknown."""
@@ -97,35 +107,21 @@ class Vocabulary:
         if found is None:
             if len(self._class_of) >= CACHE_SIZE:
                 self._class_of.clear()
-            found = self._class_of[key] = next(self._fitting_classes(word, is_first))
+            found = self._class_of[key] = self.class_of(self.shape_of(word, is_first), word)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the vocabulary in a form suitable for msgpack."""
-        return {"words": list(self.words), "classes": list(self.classes), "tags": [list(row) for row in self.tags]}
+    def class_of(self, shape: str, word: str) -> int:
+        """Return the number of the most specific class of a shape and a word's ending."""
+        return next(self._fitting_classes(shape, word))
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Vocabulary:
-        """Undo `to_dict`. Raises ModelError if a word is not a string."""
-        check_texts(data["words"], "words")
-        check_texts(data["classes"], "classes")
-        return cls(data["words"], data["classes"], data["tags"])
+    def class_name(self, number: int) -> str:
+        """Return the name of a class: its shape, and the ending after a blank."""
+        return self.classes[number - len(self.words) - 1]
 
-    def _number(self, word: str, is_first: bool) -> int:
-        found = self._word_numbers.get(word)
-        if found is None and is_first:
-            found = self._word_numbers.get(word.lower())
-        return self.class_number(word, is_first) if found is None else found
+    def shape_of(self, word: str, is_first: bool) -> str:
+        """Return a word's capitals, digits and hyphens.
 
-    def _fitting_classes(self, word: str, is_first: bool) -> Iterator[int]:
-        """Yield the numbers of all classes that the word fits, the most specific one first."""
-        return (self._class_numbers[name] for name in self._class_names(word, is_first) if name in self._class_numbers)
-
-    def _class_names(self, word: str, is_first: bool) -> Iterator[str]:
-        """Yield the classes of a word from the most specific to "", which contains all words.
-
-        The shape has the word's capitals, digits and hyphens: X, Xx, xX or x; 9; -; then ^ for a first word with
-        capitals, and ~ for one that is known in lower case. The ending has up to `MAX_SUFFIX` letters.
+        X, Xx, xX or x; 9; -; then ^ for a first word with capitals, and ~ for one that is known in lower case.
         """
         letters = [character for character in word if character.isalpha()]
         capitals = sum(character.isupper() for character in letters)
@@ -133,19 +129,32 @@ class Vocabulary:
         if capitals:
             shape = "X" if capitals == len(letters) else "Xx" if word[0].isupper() else "xX"
         shape += "9" * any(character.isdigit() for character in word) + "-" * ("-" in word)
-        shape = (shape or "?") + "^" * (is_first and capitals > 0) + "~" * (word.lower() in self._word_numbers)
-        if word[-1:].isalpha():
-            for length in range(min(MAX_SUFFIX, len(word)), 0, -1):
-                yield f"{shape} {word[-length:].lower()}"
-        yield shape
-        yield ""
+        return (shape or "?") + "^" * (is_first and capitals > 0) + "~" * (word.lower() in self.word_numbers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the vocabulary in a form suitable for msgpack."""
+        texts = {"words": list(self.words), "classes": list(self.classes), "rare": list(self.rare)}
+        return {**texts, "tags": [list(row) for row in self.tags]}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Vocabulary:
+        """Undo `to_dict`. Raises ModelError if a word is not a string."""
+        texts = {name: data.get(name, []) for name in ("words", "classes", "rare")}  # older models have no `rare`
+        for name, values in texts.items():
+            check_texts(values, name)
+        return cls(**texts, tags=data["tags"])
+
+    def _fitting_classes(self, shape: str, word: str) -> Iterator[int]:
+        """Yield the numbers of all classes that a shape and a word's ending fit, the most specific one first."""
+        return (self.class_numbers[name] for name in _class_names(shape, word) if name in self.class_numbers)
 
     def _possible_tags(self, sentences: Sequence[Tagged]) -> tuple[tuple[int, ...], ...]:
         """Return the tags of each number; a class has those of all words that might have counted for it."""
         counts: list[Counter[int]] = [Counter() for _ in range(self.n_events + 1)]
         for word, is_first, tag in _occurrences(sentences):
-            number = self._number(word, is_first)
-            for one in [number] if self.is_known(number) else self._fitting_classes(word, is_first):
+            number = self.number(word, is_first)
+            shape = self.shape_of(word, is_first)
+            for one in [number] if self.is_known(number) else self._fitting_classes(shape, word):
                 counts[one][tag] += 1
         counts[0].update(tag for _, tags in sentences for tag in tags)
         counts = [row or counts[0] for row in counts]  # a treebank may have no rare words
@@ -160,7 +169,16 @@ class Vocabulary:
         return tuple(found)
 
 
-def _n_first(words: Sequence[str]) -> int:
+def _class_names(shape: str, word: str) -> Iterator[str]:
+    """Yield classes from the most specific to "", which contains all words; endings have up to `MAX_SUFFIX` letters."""
+    if word[-1:].isalpha():
+        for length in range(min(MAX_SUFFIX, len(word)), 0, -1):
+            yield f"{shape} {word[-length:].lower()}"
+    yield shape
+    yield ""
+
+
+def n_first(words: Sequence[str]) -> int:
     """Count the words up to the first one with a letter or digit: they may have capitals only for their position."""
     has_text = (k for k, word in enumerate(words, 1) if any(character.isalnum() for character in word))
     return next(has_text, len(words))
@@ -169,7 +187,7 @@ def _n_first(words: Sequence[str]) -> int:
 def _occurrences(sentences: Iterable[Tagged]) -> Iterator[tuple[str, bool, int]]:
     """Yield the words of sentences, whether each may have a capital only for its position, and its tag."""
     for words, tags in sentences:
-        firsts = _n_first(words)
+        firsts = n_first(words)
         yield from ((word, k < firsts, tag) for k, (word, tag) in enumerate(zip(words, tags, strict=True)))
 
 
@@ -232,6 +250,14 @@ class GenerativeModel:
             class_bases(self.words, self.vocabulary, len(self.grammar.tags)).tobytes(),
         )
         return moves, probabilities
+
+    def spelling(self, counts: Mapping[str, int]) -> Spelling:
+        """Return the shares that unknown words have of their class, with counts of words beside those of training."""
+        n_words, n_contexts = len(self.vocabulary.words), self.words.level_sizes[0]
+        n_cells = self.words.n_outcomes[:n_contexts].sum()
+        totals = np.bincount(self.words.outcomes[:n_cells], self.words.counts[:n_cells], self.vocabulary.n_events + 1)
+        rare = Counter(self.vocabulary.rare)
+        return Spelling(self.vocabulary, rare + Counter(counts), totals[1 : n_words + 1].astype(int).tolist())
 
     def nodes_of(self, words: Sequence[str], tags: Tags | None) -> list[tuple[int, tuple[int, ...]]]:
         """Return each word's number and the ids of the tags that it may have.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import exp, log
 from threading import local
 from typing import Any
@@ -15,7 +15,8 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.generative.generative_beam import Beam
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.generative.model import GenerativeModel, encode
+from spacy_incparse.generative.model import GenerativeModel, encode, n_first
+from spacy_incparse.generative.spelling import Spelling
 from spacy_incparse.generative.walk import Lattice, MoveScores
 from spacy_incparse.incremental.grammar import (
     FIRST_SYMBOL,
@@ -30,6 +31,7 @@ from spacy_incparse.incremental.grammar import (
 from spacy_incparse.incremental.moves import BracketConstraints, LeftCornerMoves
 from spacy_incparse.incremental.parser import WIDE_BEAM, TreebankParser
 from spacy_incparse.incremental.tree_writer import TreeWriter
+from spacy_incparse.linear.words import read_word_list
 from spacy_incparse.parsing.parse import (
     NO_WORDS,
     Constraints,
@@ -74,6 +76,12 @@ class GenerativeParser(TreebankParser):
         self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
         self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
         self._beams = local()
+        self._counts = read_word_list(config.word_list) if config.word_list else {}
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """The shares that unknown words have of their class."""
+        return self.model.spelling(self._counts)
 
     @classmethod
     def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
@@ -233,10 +241,9 @@ class GenerativeParser(TreebankParser):
         return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
-        """Return the whole parser as bytes; it has no word clusters."""
-        return srsly.msgpack_dumps(
-            {"config": self.config.to_dict(), "model": self.model.to_dict(), "temperature": self.temperature}
-        )
+        """Return the whole parser as bytes; it has no word clusters, and leaves out a word list."""
+        config = replace(self.config, word_list=None).to_dict()
+        return srsly.msgpack_dumps({"config": config, "model": self.model.to_dict(), "temperature": self.temperature})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GenerativeParser:
@@ -281,7 +288,9 @@ class PrefixSession(Session):
         self._levels: dict[str, int] = {}
         self._measures: WordMeasures | None = None
         if previous is not None:
-            self._number = parser.model.vocabulary.encode(self.words)[-1]
+            words = self.words
+            self._number = parser.model.vocabulary.encode(words)[-1]
+            self._is_first = len(words) <= n_first(words)
             self._tag_ids = parser.model.choices(self._number, word[1])
 
     @property
@@ -322,10 +331,10 @@ class PrefixSession(Session):
             if session._measures is None:
                 level = session._levels["sums"]
                 is_known = self._parser.model.vocabulary.is_known(session._number)
+                word = session._word[0], session._number, session._is_first
+                spelling = None if is_known else self._parser.spelling.log_probability(*word)
                 is_relaxed = beam.is_relaxed(level)
-                session._measures = word_measures(
-                    beam.measures(level), before, is_known=is_known, is_relaxed=is_relaxed
-                )
+                session._measures = word_measures(beam.measures(level), before, spelling, is_relaxed=is_relaxed)
             before = session._measures
         assert before is not None
         return before

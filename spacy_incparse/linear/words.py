@@ -214,6 +214,7 @@ def _array(numbers: np.ndarray) -> array:
     return made
 
 
+MAX_DIGITS = 18  # of a count
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _PATH = re.compile(r"[01]+")
 _GROUP, _TABLE = "spacy_lookups", "lexeme_cluster"
@@ -264,22 +265,43 @@ def _from_package(lang: str) -> Iterator[tuple[str, str]]:
 
 def _from_file(path: Path) -> Iterator[tuple[str, str]]:
     """Yield words and paths, the most frequent first, ties in the order of the file."""
+    lines = [
+        _parse(path, number, line) for number, line in _lines(path, "clusters", "give a language's code or a file")
+    ]
+    lines.sort(key=lambda line: -line[2])
+    return ((word, bits) for bits, word, _ in lines)
+
+
+def read_word_list(path: str | Path) -> Counter[str]:
+    """Return the counts in a file, plain or gzipped, with lines "word TAB count".
+
+    Raises ConfigError if it cannot be read, IncparseError naming file, line and value if it is malformed.
+    """
+    counts: Counter[str] = Counter()
+    for number, line in _lines(Path(path), "word counts", "give a file"):
+        word, tab, count = line.rstrip("\r").partition("\t")
+        if not word or word.split() != [word] or not tab:
+            raise IncparseError(f"{path}:{number}: expected one word TAB its count: {line!r:.60}")
+        counts[word] += _count(path, number, count)
+    return counts
+
+
+def _lines(path: Path, what: str, advice: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not blank, with their numbers. Raises IncparseError if there are none."""
     try:
         data = path.read_bytes()
         if data.startswith(_GZIP):
             data = gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise ConfigError(f"{path}: the clusters cannot be read ({error}); give a language's code or a file") from error
+        raise ConfigError(f"{path}: the {what} cannot be read ({error}); {advice}") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise IncparseError(f"{path}:{line}: byte {data[error.start]:#04x} is not UTF-8: convert the file") from error
-    lines = [_parse(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
-        raise IncparseError(f"{path}: the file has no clusters")
-    lines.sort(key=lambda line: -line[2])
-    return ((word, bits) for bits, word, _ in lines)
+    if not text.strip():
+        raise IncparseError(f"{path}: the file has no {what}")
+    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
 def _parse(path: Path, number: int, line: str) -> tuple[str, str, int]:
@@ -293,6 +315,10 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, str, int]:
         raise IncparseError(f"{path}:{number}: the path {bits!r} is not made of 0 and 1")
     if not word:
         raise IncparseError(f"{path}:{number}: the word is missing: {line!r}")
-    if not (count.isascii() and count.isdigit()):
-        raise IncparseError(f"{path}:{number}: the count {count!r} is not a whole number")
-    return bits, word, int(count)
+    return bits, word, _count(path, number, count)
+
+
+def _count(path: str | Path, number: int, digits: str) -> int:
+    if not (digits.isascii() and digits.isdigit() and len(digits) < MAX_DIGITS):
+        raise IncparseError(f"{path}:{number}: the count {digits!r} is not a whole number")
+    return int(digits)

@@ -100,10 +100,10 @@ def test_an_empty_beam_leaves_cells_empty():
     from spacy_incparse.cli.measures import _cells
     from spacy_incparse.generative.measures import WordMeasures, joined, word_measures
 
-    none = word_measures((float("-inf"), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), None, is_known=True, is_relaxed=True)
+    none = word_measures((float("-inf"), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), None, None, is_relaxed=True)
     assert none.flag == "relaxed,empty"
     assert _cells(none, []) == [""] * len(MEASURES) + ["relaxed,empty"]
-    after = word_measures((-1.0, -0.5, 0.0, 2.0, 1.0, 1.0, 1.0), none, is_known=True, is_relaxed=False)
+    after = word_measures((-1.0, -0.5, 0.0, 2.0, 1.0, 1.0, 1.0), none, None, is_relaxed=False)
     assert after == WordMeasures(**dict.fromkeys(MEASURES), flag="empty")
     assert joined([after, none]).flag == "empty,relaxed,joined"
 
@@ -279,3 +279,36 @@ def test_wrong_beams_are_told(model, tmp_path):
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"--beam '{beam}': pass numbers from 1 to 1000000000" in result.stderr
     assert run("measures", tmp_path / "a.txt", "--model", model, "--beam", 1_000_000_000).exit_code == 0
+
+
+def test_words_and_their_regions_in_one_table(model, write, tmp_path):
+    regions = write("a.csv", "item,region\n1,The old\n1,train\n1,was late.\n2,It rained.\n")
+    arguments = ("measures", regions, "-m", model, "--beam", 50, "--column", "region", "--sentence", "item")
+    by_region, by_word = table(run(*arguments).stdout), table(run(*arguments, "--by-word").stdout)
+    assert [(row["text"], row["region"], row["in_region"]) for row in by_word] == [
+        ("The", "1", "The old"), ("old", "1", "The old"), ("train", "2", "train"), ("was", "3", "was late."),
+        ("late.", "3", "was late."), ("It", "1", "It rained."), ("rained.", "1", "It rained."),
+    ]  # fmt: skip
+    firsts = [row for k, row in enumerate(by_word) if k == 0 or row["region"] != by_word[k - 1]["region"]]
+    for name in MEASURES:
+        assert [row[f"region_{name}"] for row in firsts] == [row[name] for row in by_region]
+    assert float(by_word[0]["region_surprisal"]) == pytest.approx(
+        float(by_word[0]["surprisal"]) + float(by_word[1]["surprisal"]), abs=1e-5
+    )
+    assert "--by-word is for rows" in run("measures", regions, "--by-word").stderr
+
+
+def test_a_word_list_makes_its_words_less_surprising(model, write, refused):
+    stimuli, words = write("a.txt", "It flurbishes.\n"), write("list.tsv", "flurbishes\t9000\nother\t2\n")
+    plain, listed = (
+        table(run("measures", stimuli, "-m", model, "--beam", 50, *more).stdout)
+        for more in ((), ("--word-list", words))
+    )
+    assert plain[0] == listed[0]
+    assert float(listed[1]["surprisal"]) < float(plain[1]["surprisal"]) - 5
+    for content, message in (
+        ("a b\t1\n", "list.tsv:1: expected one word TAB its count"),
+        ("a\t1\nb\t-1\n", "list.tsv:2: the count '-1' is not a whole number"),
+        ("\n", "the file has no word counts"),
+    ):
+        assert message in refused("measures", stimuli, "-m", model, "--word-list", write("list.tsv", content))

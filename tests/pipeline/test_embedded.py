@@ -92,6 +92,20 @@ def test_the_generative_one_has_measures():
     assert nlp.meta["sources"]
 
 
+@pytest.mark.parametrize("name", embedded_names())
+def test_noun_chunks_are_those_of_the_trees(name):
+    doc = spacy_incparse.load(name)("The old owl saw three mice in the farmer's barn. She ate them.")
+    chunks = ["The old owl", "three mice", "the farmer's barn", "She", "them"]
+    assert [chunk.text for chunk in doc.noun_chunks] == chunks
+
+
+def test_nonwords_are_more_surprising_than_rare_words():
+    parser = spacy_incparse.load("en_generative").get_pipe("incparse")
+    found = [parser.start().push("The").push(word).measures().surprisal for word in ("detective", "bleach", "flurbish")]
+    assert found == sorted(found)
+    assert found[2] > found[0] + 5
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
