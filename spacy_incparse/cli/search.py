@@ -304,7 +304,8 @@ def _docbin_rows(path: Path, needs_tokens: bool) -> Iterator[_Row]:
         meta = json.loads(str(doc.user_data.get("meta", "{}")))
         for number, found in enumerate(anchored_trees(doc)):
             row = {"sentence": number, "start": found.start_char, "text": found.text}
-            yield 1, DocTree(doc, found) if needs_tokens else found.tree, _origin(row, doc.user_data.get("id"), meta)
+            tree = DocTree(doc, found) if needs_tokens else found.tree.with_empties()
+            yield 1, tree, _origin(row, doc.user_data.get("id"), meta)
 
 
 def _origin(sentence: Mapping[str, Any], document: Any, meta: Any = None) -> Origin:

@@ -59,7 +59,7 @@ SENTENCES: Columns = {
     "probability": "double",
     "source": "string",
     "tokens": {"text": "string", "start": "long", "end": "long", "tag": "string"},
-    "spans": {"label": "string", "start": "int", "end": "int", "parent": "int"},
+    "spans": {"label": "string", "start": "int", "end": "int", "parent": "int", "function": "string"},
 }
 
 
@@ -153,7 +153,7 @@ def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
 
     lines, n_trees = [], 0
     for number, document, doc in parsed:
-        trees = [str(found.tree) for found in anchored_trees(doc)]
+        trees = [str(found.tree.with_empties()) for found in anchored_trees(doc)]
         lines += [f"# document {number} {' '.join(document.id.split())}", *trees]
         n_trees += len(trees)
     return {f"trees/{name}.mrg": "".join(f"{line}\n" for line in lines).encode()} if n_trees else {}

@@ -200,7 +200,7 @@ def group_spans(match: Match) -> dict[str, Span]:
     return {name: span for name, span in spans.items() if span is not None}
 
 
-_COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")
+_COLUMNS = ("id", "sentence", "start", "text", "brackets", "tokens", "spans")
 
 
 def _search_file(rules: Sequence[tuple[str, _Rule]], path: Path) -> list[FileMatch]:

@@ -13,6 +13,7 @@ from spacy_incparse.files import existing_paths
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.codec import PROBABILITY, stored_number
 from spacy_incparse.trees.export import from_dict
+from spacy_incparse.trees.labels import TRACE_TAG
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def sentence_rows(doc: Doc) -> Iterator[Row]:
             "start": found.start_char,
             "end": found.end_char,
             "text": found.text,
-            "brackets": str(found.tree),
+            "brackets": str(found.tree.with_empties()),
             "score": found.score,
             "probability": stored_number(found.more, PROBABILITY),
             "source": found.source,
@@ -50,7 +51,7 @@ def sentence_rows(doc: Doc) -> Iterator[Row]:
 
 
 def phrase_rows(arrays: TreeArrays) -> list[Row]:
-    """Return label, first token, token after the last, and parent of each phrase, in pre-order."""
+    """Return label, first token, token after the last, parent and function of each phrase, in pre-order."""
     rows: list[Row] = []
     numbers: dict[int, int] = {-1: -1}  # of the phrases among the nodes
     for node, size in enumerate(arrays.sizes):
@@ -58,21 +59,27 @@ def phrase_rows(arrays: TreeArrays) -> list[Row]:
             numbers[node] = len(rows)
             parent = numbers[arrays.parents[node]]
             bounds = {"start": arrays.starts[node], "end": arrays.ends[node]}
-            rows.append({"label": arrays.labels[node], **bounds, "parent": parent})
+            functions = "-".join(arrays.functions_of(node))
+            rows.append({"label": arrays.labels[node], **bounds, "parent": parent, "function": functions})
     return rows
 
 
 def row_tree(row: Mapping[str, Any]) -> Tree:
     """Return the tree of a row. Raises IncparseError if its tokens and spans are not those of a tree."""
-    return Tree(from_dict(row))
+    is_annotated = TRACE_TAG in row["brackets"] or any(span.get("function") for span in row["spans"])
+    tree = Tree.from_string(row["brackets"]).remove_empties() if is_annotated else None
+    return tree or Tree(from_dict(row))
 
 
 def trees_to_json(doc: Doc) -> list[Row]:
     """Return the sentences of a Doc with their trees as nested, JSON-serializable dicts.
 
     A sentence has "text", "start", "end", "score", "source" and "tree". A node has "label", "start", "end" and
-    "children"; a word has no children, and additionally "text". All `start` and `end` are character offsets in the
-    Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged, and for anything but a Doc.
+    "children"; a word has no children, and additionally "text". Function tags are "functions" of a node, and empty
+    categories "empties" of their phrase, each with "type", "label", "functions", "position" and the "start" and "end"
+    of the "antecedent", or null; both are left out where there are none. All `start` and `end` are character
+    offsets in the Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged, and for
+    anything but a Doc.
     """
     from spacy.tokens import Doc
 
@@ -87,10 +94,23 @@ def trees_to_json(doc: Doc) -> list[Row]:
             json: Row = {"label": node.label, "start": node.start_char, "end": node.end_char, "children": []}
             if node.is_leaf:
                 json["text"] = node.words[0]
+            if node.functions:
+                json["functions"] = list(node.functions)
             parent = tree.arrays.parents[node.index]
             if parent >= 0:
                 made[parent]["children"].append(json)
             made.append(json)
+        for trace in tree.empties:
+            overt = trace.overt
+            made[trace.stored.parent].setdefault("empties", []).append(
+                {
+                    "type": trace.type,
+                    "label": trace.label,
+                    "functions": list(trace.functions),
+                    "position": trace.position,
+                    "antecedent": overt and {"start": overt.start_char, "end": overt.end_char},
+                }
+            )
         bounds = {"text": tree.text, "start": tree.start_char, "end": tree.end_char}
         found.append({**bounds, "score": tree.score, "source": tree.source, "tree": made[0]})
     return found

@@ -17,9 +17,10 @@ from spacy_incparse.patterns.forest_matcher import Matcher
 from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.syntax import Atom, Description
 from spacy_incparse.settings import check_range
+from spacy_incparse.trees.empties import printed
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.labels import bare_label, is_common, label_problem, looks_like_label
+from spacy_incparse.trees.labels import TRACE_TAG, bare_label, is_common, label_problem, looks_like_label
 from spacy_incparse.trees.tree import Tree
 
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
@@ -30,7 +31,8 @@ class Match(NamedTuple):
     """A node that matches, and the nodes that the pattern names.
 
     Words are not nodes of a Tree: if a word matches, `node` is its POS node and `is_word` is set. Likewise `groups` has
-    the POS node of a word. `number` is the number of the tree in the forest or the given trees.
+    the POS node of a word. `number` is the number of the tree in the forest or the given trees. For an empty category
+    beside a tree (`tree.empties`), both have the phrase that it is in.
     """
 
     node: Tree
@@ -43,6 +45,10 @@ class Match(NamedTuple):
 
 
 _new_match = tuple.__new__
+
+
+_Given = list[tuple[Tree, Sequence[int] | None]]
+"""Trees and, where functions and empties were written into one to search it, its nodes by those that were searched."""
 
 
 class Pattern:
@@ -77,32 +83,46 @@ class Pattern:
     def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
         """Return the number of nodes that match."""
         return sum(
-            self._matcher.count(forest, *self._of_tokens(forest, 0, len(forest))) for forest in self._forests(trees)
+            self._matcher.count(forest, *self._of_tokens(forest, given, 0, len(forest)))
+            for forest, given in self._forests(trees)
         )
 
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
 
         A node is yielded once, with the leftmost nodes for the pattern's names; with `every`, once for each way to
-        assign the names to nodes. A given node is treated as a root: the nodes above it are ignored.
+        assign the names to nodes. A given node is treated as a root: the nodes above it are ignored. The functions and
+        empty categories of trees count as if they stood in the tree (`Tree.with_empties`), except in a Forest.
         """
         n_before = 0
-        for forest in self._forests(trees):
+        for forest, given in self._forests(trees):
             for first in range(0, len(forest), _TREES_AT_ONCE):
                 behind = min(first + _TREES_AT_ONCE, len(forest))
-                of_tokens = self._of_tokens(forest, first, behind)
+                of_tokens = self._of_tokens(forest, given, first, behind)
                 for number, nodes, named in self._matcher.find(forest, first, behind, every, *of_tokens):
-                    yield from self._matches(forest.tree(number), n_before + number, nodes, named)
+                    tree, homes = given[number] if given else (forest.tree(number), None)
+                    yield from self._matches(tree, n_before + number, nodes, named, homes)
             n_before += len(forest)
 
-    def _of_tokens(self, forest: Forest, first: int, behind: int) -> tuple[list[int], ...]:
+    def _of_tokens(self, forest: Forest, given: _Given, first: int, behind: int) -> tuple[list[int], ...]:
         """Return the masks of the words of trees, as the last argument of the matcher; () if nothing asks for them."""
         if not self.asks_for_tokens:
             return ()
-        return ([mask for k in range(first, behind) for mask in self._tests.token_masks(forest.tree(k))],)
+        masks = list[int]()
+        for number in range(first, behind):
+            whole = forest.tree(number)
+            of_words = iter(self._tests.token_masks(given[number][0] if given else whole))
+            if given and given[number][1]:  # a trace has no token
+                masks += [0 if tag == TRACE_TAG else next(of_words) for tag in whole.tags]
+            else:
+                masks += of_words
+        return (masks,)
 
-    def _forests(self, trees: Tree | Forest | Iterable[Tree]) -> Iterator[Forest]:
-        """Yield trees as forests, which share their symbols as long as nothing fails, such as a test in time."""
+    def _forests(self, trees: Tree | Forest | Iterable[Tree]) -> Iterator[tuple[Forest, _Given]]:
+        """Yield trees as forests, which share their symbols as long as nothing fails, such as a test in time.
+
+        With each comes what was given, if these were trees.
+        """
         given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else trees)
         while group := list(islice(given, _TREES_AT_ONCE)):
             for one in group:
@@ -110,9 +130,16 @@ class Pattern:
                     what = f"patterns are searched in trees, such as those of doc._.trees; {one!r} is not a tree"
                     raise IncparseError(what)
             symbols, self._symbols = self._symbols, Symbols()
-            forest = trees if isinstance(trees, Forest) else Forest(group, symbols=symbols)
+            known, searched = _Given(), list[Tree]()
+            for one in () if isinstance(trees, Forest) else group:
+                homes = None
+                if one.arrays.annotation:
+                    whole, homes = printed(one.own_arrays)
+                searched.append(Tree(whole) if homes else one)
+                known.append((one, homes))
+            forest = trees if isinstance(trees, Forest) else Forest(searched, symbols=symbols)
             self._check_labels(forest.symbols)
-            yield forest
+            yield forest, known
             if len(symbols) < _MANY_SYMBOLS:
                 self._symbols = symbols
 
@@ -139,9 +166,15 @@ class Pattern:
                     self.doubtful.remove(label)
                     warnings.warn(f"the pattern {self.pattern!r}: {problem}", UserWarning, stacklevel=3)
 
-    def _matches(self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]]) -> Iterator[Match]:
+    def _matches(
+        self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]], homes: Sequence[int] | None
+    ) -> Iterator[Match]:
         """Convert the matcher's results in a tree to matches, without duplicates."""
         at, first = tree._at, tree.index
+        if homes is not None:
+            leaves = tree.arrays.sizes
+            nodes = [2 * homes[k >> 1] + (k & 1 and leaves[first + homes[k >> 1]] == 1) for k in nodes]
+            named = [tuple(i if i < 0 else 2 * homes[i >> 1] for i in bound) for bound in named]
         # Match(...) takes three times as long, and matches may be many.
         if not self.names:
             for k in dict.fromkeys(nodes):

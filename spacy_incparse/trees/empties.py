@@ -202,6 +202,14 @@ def without_empties(arrays: TreeArrays, *, standard: bool = False) -> TreeArrays
     return removal.result() if removal.has_words else None
 
 
+def printed(arrays: TreeArrays) -> tuple[TreeArrays, Sequence[int]]:
+    """Return the tree of `with_empties`, and for each of its nodes the node of `arrays` that it is, or is in."""
+    whole = with_empties(arrays)
+    removal = _Removal(whole, standard=False)
+    removal.result()
+    return whole, removal.homes
+
+
 class _Removal:
     """Takes the empties out of a tree. `old` numbers count its nodes, `new` ones those of the result."""
 
@@ -217,7 +225,7 @@ class _Removal:
             old for old, has in enumerate(self._has_words) if old and not has and self._has_words[parents[old]]
         ]
         self._holders = {parents[old] for old in self._fragments}
-        self._homes = [0] * len(sizes)  # old node -> the new one that it has become part of
+        self.homes = [0] * len(sizes)  # old node -> the new one that it has become part of
         self._parts: dict[int, list[int]] = {}  # new node -> the old ones merged into it, from the outside in
         self._children: dict[int, list[int]] = {}  # new node -> its children, as old nodes
 
@@ -228,7 +236,7 @@ class _Removal:
         labels = [ROOT] if self._standard else []
         is_whole, before, n_before = list(kept), -1, -1
         for old, keep in enumerate(kept):
-            above = self._homes[arrays.parents[old]] if old else 0
+            above = self.homes[arrays.parents[old]] if old else 0
             if keep and self._is_doubled(before, old) and kept_sizes[n_before] == kept_sizes[n_before + 1] + 1:
                 is_whole[old] = False
                 self._parts[above].append(old)
@@ -240,7 +248,7 @@ class _Removal:
                 self._parts[above] = [old]
             if keep:
                 before, n_before = old, n_before + 1
-            self._homes[old] = above
+            self.homes[old] = above
         _, sizes = compress_nodes(self._labels, arrays.sizes, is_whole)
         sizes = [len(sizes) + 1, *sizes] if self._standard else sizes
         functions = [self._functions(new) for new in range(len(labels))]
@@ -280,12 +288,12 @@ class _Removal:
         empties = []
         for old, found in zip(self._fragments, self._antecedents(inside), strict=True):
             above = self._arrays.parents[old]
-            parent = self._homes[above]
+            parent = self.homes[above]
             holders = [part for part in self._parts.get(parent, ())[:-1] if part in self._holders]
             layer = len(holders) - holders.index(above) if above in holders else 0
             position = bisect(self._children[parent], old)
             chain = None if found is None else inside.get(found)
-            antecedent = None if found is None or chain is not None else self._homes[found]
+            antecedent = None if found is None or chain is not None else self.homes[found]
             empties.append(Empty(parent, position, self._fragment(old), antecedent, chain, layer))
         return _without_circles(empties)
 

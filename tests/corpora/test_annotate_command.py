@@ -74,7 +74,7 @@ def test_json_lines(run, texts, tmp_path):
     first, second = row["sentences"]
     shown = [row["text"][token["start"] : token["end"]] for token in second["tokens"]]
     assert shown == "The cat number 7 slept .".split()
-    assert first["spans"] == [{"label": "TOP", "start": 0, "end": 3, "parent": -1}]
+    assert first["spans"] == [{"label": "TOP", "start": 0, "end": 3, "parent": -1, "function": ""}]
     assert str(Tree.from_dict(second)) == second["brackets"]
     assert (second["score"], second["source"], second["probability"]) == (-1.5, "beam", None)
     failed = [row for path in sorted((out / "failed").iterdir()) for row in read_json_lines(path)]

@@ -135,3 +135,26 @@ def test_damaged_fields_are_refused(field):
     value = encode(tree, range(5), range(1, 6), more=[field])
     with pytest.raises(IncparseError, match="stored functions or empty categories are damaged"):
         decode(value).tree("xxxxx")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "NP-SBJ=n",
+        "/^NP-SBJ/ < __",
+        r"-NONE- > (NP > S=n)",
+        r"/^\*-1$/ >> VP",
+        "NP < (-NONE- < /^\\*-([0-9])$/#1%i) .. S|VP",
+    ],
+)
+def test_patterns_find_what_stands_beside_a_tree(pattern):
+    from spacy_incparse.patterns import compile
+
+    tree, found = normalize(WANTS, ANNOTATED), compile(pattern)
+    beside, inside = list(found.search([tree])), list(found.search(Tree.from_string(str(WANTS))))
+    assert found.count(tree) == len(inside) > 0
+    assert all(match.node.root == tree for match in beside)
+    spoken = [
+        [w for w, tag in zip(match.node.words, match.node.tags, strict=True) if tag != "-NONE-"] for match in inside
+    ]
+    assert {tuple(words) for words in spoken if words} <= {match.node.words for match in beside}
