@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -224,9 +224,12 @@ def _cut_out(found: AnchoredTree, words: Sequence[int]) -> AnchoredTree | None:
     if not words or (words[0], words[-1] + 1) not in bounds:
         return None
     node = found.tree._at(bounds.index((words[0], words[-1] + 1)))
+    tree = make_tree(ROOT, [node.with_empties()]) if node.index else node
+    if node.index and node.arrays.annotation:  # functions and empty categories stand beside the new tree, too
+        tree = cast("Tree", tree.remove_empties())
     start, end = found.char_starts[words[0]], found.char_ends[words[-1]]
     return AnchoredTree(
-        node if node.index == 0 else make_tree(ROOT, [node]), found.text[start:end],
+        tree, found.text[start:end],
         found.start_char + start, found.start_char + end,
         tuple(found.char_starts[i] - start for i in words), tuple(found.char_ends[i] - start for i in words),
         None, "", found.language,

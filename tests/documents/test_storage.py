@@ -12,8 +12,9 @@ from spacy.vocab import Vocab
 import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.sentences import split_sentences
-from spacy_incparse.documents.storage import mirror_trees, user_data
+from spacy_incparse.documents.storage import mirror_trees, user_data, write_tree
 from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 from tests.fakes import fake_model, fake_pipeline
 from tests.strategies import normalised_trees
@@ -150,6 +151,19 @@ def test_a_cut_doc_has_the_phrase_that_it_is():
     assert Doc.from_docs([other, doc])._.trees == (*other._.trees, *doc._.trees)
     other._.trees = ["(S (VP (VBD saw) (CD two) (NNS mice)))"]
     assert [len(found.phrases()) for found in other._.trees] == [3]
+
+
+def test_a_phrase_in_a_doc_of_its_own_keeps_its_functions():
+    gold = "(TOP (S (NP-SBJ-1 (PRP She)) (VP (VBZ wants) (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB go)))))))"
+    doc = Doc(Vocab(), words=["She", "wants", "to", "go"])
+    tree = Tree.from_string(gold).remove_empties()
+    bounds = [token.idx for token in doc], [token.idx + len(token) for token in doc]
+    write_tree(doc, 0, 16, encode(tree, *bounds))
+    (found,) = doc[1:4].as_doc(copy_user_data=True)._.trees
+    assert str(found) == "(TOP (VP (VBZ wants) (S (VP (TO to) (VP (VB go))))))"
+    assert str(found.with_empties()[0][1]) == "(S (NP-SBJ (-NONE- *)) (VP (TO to) (VP (VB go))))"
+    (found,) = doc[0:1].as_doc(copy_user_data=True)._.trees
+    assert (found[0].label, found[0].function) == ("NP", "SBJ")
 
 
 def test_other_sentence_bounds_leave_the_trees_as_they_were(bare):
