@@ -113,7 +113,7 @@ class Pattern:
             whole = forest.tree(number)
             of_words = iter(self._tests.token_masks(given[number][0] if given else whole))
             if given and given[number][1]:  # a trace has no token
-                masks += [0 if tag == TRACE_TAG else next(of_words) for tag in whole.tags]
+                masks += [self._tests.no_token if tag == TRACE_TAG else next(of_words) for tag in whole.tags]
             else:
                 masks += of_words
         return (masks,)
@@ -224,6 +224,8 @@ class LabelTests:
     def __init__(self, descriptions: Sequence[Description], *, raw_labels: bool = False, timeout: float | None = None):
         self.descriptions = tuple(descriptions)
         self._raw_labels, self._timeout = raw_labels, timeout
+        negated = (one.attributes and one.is_negated for one in self.descriptions)
+        self.no_token = sum(1 << bit for bit, fits in enumerate(negated) if fits)  # the mask of a word without a token
         atoms = [atom for description in self.descriptions for atom in description.atoms]
         # If all descriptions are literals, a word's mask is one of these, or that of any word not mentioned.
         self.known_words: dict[str, int] = {}

@@ -3,12 +3,17 @@ import pickle
 import pytest
 import spacy
 from spacy.tokens import Doc, Span, Token
+from spacy.vocab import Vocab
 
+from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.documents.matcher import ConstituentMatcher
+from spacy_incparse.documents.storage import write_tree
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import PatternError, compile
 from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.tree import Tree
 
 TREES = """(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD slept)) (. .)))
 (TOP (S (NP (NNP Ann)) (VP (VBD saw) (NP (NP (DT a) (NN roof)) (PP (IN of) (NP (NN straw))))) (. .)))"""
@@ -208,3 +213,12 @@ def test_attributes_that_there_are_not(doc):
     ):
         with pytest.raises(IncparseError, match=message):
             list(compile(pattern).search(trees))
+
+
+def test_traces_have_no_tokens():
+    tree = Tree.from_string("(TOP (S (NP-SBJ (-NONE- *)) (VP (VB Go) (ADVP (RB home)))))").remove_empties()
+    doc = Doc(Vocab(), words=["Go", "home"])
+    write_tree(doc, 0, 7, encode(tree, [0, 3], [2, 7]))
+    trees = doc_trees(doc)
+    for pattern, count in (("NP < (__ < !{TEXT:Go})", 1), ("{TEXT:Go}", 1), ("NP << {TEXT:__}", 0)):
+        assert compile(pattern).count(trees) == count
