@@ -210,6 +210,17 @@ def printed(arrays: TreeArrays) -> tuple[TreeArrays, Sequence[int]]:
     return whole, removal.homes
 
 
+def co_indexed(arrays: TreeArrays) -> list[tuple[int, int]]:
+    """Return the traces among the leaves of a tree as the Penn Treebank prints it, each with the node of its index."""
+    nodes = {found[1]: node for node, label in enumerate(arrays.labels) if (found := _INDEX.search(label, 1))}
+    pairs = []
+    for leaf in arrays.leaves:
+        found = _INDEXED.fullmatch(arrays.words[arrays.starts[leaf]]) if arrays.labels[leaf] == TRACE_TAG else None
+        if found and found[2] in nodes:
+            pairs.append((leaf, nodes[found[2]]))
+    return pairs
+
+
 class _Removal:
     """Takes the empties out of a tree. `old` numbers count its nodes, `new` ones those of the result."""
 

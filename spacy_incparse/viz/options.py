@@ -35,6 +35,7 @@ class Options:
     color: str = "currentColor"  # of the words
     bg: str = "transparent"
     font: str = FONT
+    traces: bool = False  # in the style "tree": functions, and traces with arrows to what they stand for
     compact: bool = False  # less space between words and between levels
     direction: str | None = None  # "ltr" or "rtl"; None: the direction of most letters
     lang: str | None = ""
@@ -46,7 +47,7 @@ class Options:
                 raise ConfigError(f'the option "{name}" is {value!r}; it must be a whole number from {least}, or None')
         if self.direction not in (None, "ltr", "rtl"):
             raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
-        for name in ("tags", "compact"):
+        for name in ("tags", "traces", "compact"):
             if isinstance(getattr(self, name), str):
                 raise ConfigError(f'the option "{name}" is {getattr(self, name)!r}; it must be True or False')
         if not isinstance(self.lang, str | None):

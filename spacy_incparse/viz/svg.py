@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError, IncparseError, optional_module
+from spacy_incparse.trees.empties import co_indexed
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack, visible
 from spacy_incparse.viz.options import INK, LINE, Look, Options, read_options
@@ -64,16 +65,19 @@ def document(block: Block, options: Options, description: str) -> str:
 def tree_block(tree: Tree, options: Options, look: Look, limit: int | None) -> Block:
     """Return the picture of one tree as a block, in parts if it is wider than `limit` (None: in one part)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
+    tree = tree.with_empties() if options.traces else tree
+    arrows = co_indexed(tree.arrays) if options.traces else []
     nodes = sketch(tree, options.folded(tree))
     for node in nodes:
         node.sign = look.sign(node.index)
     parts = wrap(nodes, tree, metrics.width, metrics.gap, limit) if limit else [nodes]
-    return shelve([_paint(part, options, look, mirrored) for part in parts], limit, mirrored=mirrored)
+    return shelve([_paint(part, options, look, mirrored, arrows) for part in parts], limit, mirrored=mirrored)
 
 
 _PADDING = 6  # pixels between a label's letters and the edge of its plate
 _NUMBER = 11  # font size of a part's number
 _BEND = 5  # radius of an edge's corner
+_DEPTH = 12  # of the shortest arrow below the words
 
 
 class Metrics(NamedTuple):
@@ -104,8 +108,10 @@ class Metrics(NamedTuple):
         return advance(str(node.part), _NUMBER) + 8 if node.part else 0
 
 
-def _paint(nodes: Sketch, options: Options, look: Look, mirrored: bool) -> Block:
-    """Draw a sketch, from right to left if `mirrored`.
+def _paint(
+    nodes: Sketch, options: Options, look: Look, mirrored: bool, arrows: Sequence[tuple[int, int]] = ()
+) -> Block:
+    """Draw a sketch, from right to left if `mirrored`, with arrows below it from nodes to others, by their numbers.
 
     Plates, edges and words are in the order of the sketch: the page's script relies on this.
     """
@@ -139,15 +145,24 @@ def _paint(nodes: Sketch, options: Options, look: Look, mirrored: bool) -> Block
             shape = f"M{x},{bottom + sizes.plate}L{x - half},{text_top}H{x + half}Z"
             texts.insert(0, f'<path d="{shape}" fill="none" stroke="{LINE}" stroke-width="1.25"/>')
         words.append("".join(texts))
+    places = {node.index: x for node, x in zip(nodes, xs, strict=True) if node.index >= 0}
+    curves, below = [], text_top + max(len(node.lines) for node in nodes) * line_height + 4
+    shown = [(places[a], places[b]) for a, b in arrows if a in places and b in places]
+    for start, end in shown:
+        low = below + _DEPTH + abs(start - end) // 8
+        curves.append(f'<path d="M{start},{below}C{start},{low} {end},{low} {end},{below + 4}"/>')
+        curves.append(f'<path d="M{end},{below}l-4,8h8Z" fill="{LINE}"/>')
+    height = below + max((_DEPTH + abs(start - end) // 8 for start, end in shown), default=0)
     # Right-to-left lines must be marked; this does not change their position, since they are centered.
     direction = ' direction="rtl"' if mirrored else ""
     drawn = ["\n".join(pieces) for pieces in (edges, plates, words)]
+    drawn_arrows = f'\n<g class="arrows" fill="none" stroke="{LINE}">{"".join(curves)}</g>' if curves else ""
     body = (
         f'<g class="edges" fill="none" stroke="{LINE}" stroke-width="1.25">\n{drawn[0]}\n</g>\n'
         f'<g class="labels" font-size="{sizes.label}">\n{drawn[1]}\n</g>\n'
-        f'<g class="words" font-size="{sizes.word}" fill="currentColor"{direction}>\n{drawn[2]}\n</g>'
+        f'<g class="words" font-size="{sizes.word}" fill="currentColor"{direction}>\n{drawn[2]}\n</g>{drawn_arrows}'
     )
-    return Block(layout.width, text_top + max(len(node.lines) for node in nodes) * line_height + 4, body)
+    return Block(layout.width, height, body)
 
 
 def _plate(node: SketchNode, sizes: Metrics, options: Options, look: Look, place: str) -> str:

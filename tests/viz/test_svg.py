@@ -24,8 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def places(picture):
     """The position of each separate text, from left to right."""
-    found = [(int(x), text) for x, text in re.findall(r'<text x="(-?\d+)" y="\d+">([^<]*)<', picture)]
-    return [text for _, text in sorted(found)]
+    return [text for _, text in sorted(_words(picture))]
 
 
 def test_words_labels_and_tags_are_drawn():
@@ -71,6 +70,21 @@ def test_colours_are_the_same_everywhere_and_can_be_given():
     assert svg(TREE, colors={"NP": "gold"}).count('"gold"') == 2
     assert "color:red" in svg(TREE, color="red", bg="white")
     assert "background:white" in svg(TREE, color="red", bg="white")
+
+
+def test_arrows_lead_from_traces_to_their_antecedents():
+    printed = "(TOP (S (NP-SBJ-1 (PRP She)) (VP (VBZ wants) (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB go)))))))"
+    tree = Tree.from_string(printed).remove_empties()
+    assert 'class="arrows"' not in svg(tree)
+    picture = svg(tree, traces=True)
+    assert {"NP-SBJ-1", "*-1"} <= set(texts(picture))
+    at = {text: x for x, text in _words(picture)}
+    ((start, end),) = re.findall(r'<path d="M(\d+),\d+C\d+,\d+ \d+,\d+ (\d+),', picture)
+    assert (int(start), int(end)) == (at["*-1"], at["She"])
+
+
+def _words(picture):
+    return [(int(x), text) for x, text in re.findall(r'<text x="(-?\d+)" y="\d+">([^<]*)<', picture)]
 
 
 @pytest.mark.parametrize(
