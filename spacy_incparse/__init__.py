@@ -6,11 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spacy_incparse.documents.complexity import complexity
     from spacy_incparse.documents.display import plot_measures, render, serve, set_render_wrapper
     from spacy_incparse.documents.gold import example, examples
     from spacy_incparse.documents.matcher import ConstituentMatcher
     from spacy_incparse.documents.rows import trees_to_json
     from spacy_incparse.glossary import explain
+    from spacy_incparse.measuring.comparison import tree_distance, tree_similarity
     from spacy_incparse.pipeline.loading import Parser, load
     from spacy_incparse.trees.tree import Tree
 
@@ -21,6 +23,7 @@ __all__ = [
     "Parser",
     "Tree",
     "__version__",
+    "complexity",
     "example",
     "examples",
     "explain",
@@ -29,6 +32,8 @@ __all__ = [
     "render",
     "serve",
     "set_render_wrapper",
+    "tree_distance",
+    "tree_similarity",
     "trees_to_json",
 ]
 
@@ -37,6 +42,7 @@ _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.matcher",
     "Parser": "spacy_incparse.pipeline.loading",
     "Tree": "spacy_incparse.trees.tree",
+    "complexity": "spacy_incparse.documents.complexity",
     "example": "spacy_incparse.documents.gold",
     "examples": "spacy_incparse.documents.gold",
     "explain": "spacy_incparse.glossary",
@@ -45,6 +51,8 @@ _LAZY = {
     "render": "spacy_incparse.documents.display",
     "serve": "spacy_incparse.documents.display",
     "set_render_wrapper": "spacy_incparse.documents.display",
+    "tree_distance": "spacy_incparse.measuring.comparison",
+    "tree_similarity": "spacy_incparse.measuring.comparison",
     "trees_to_json": "spacy_incparse.documents.rows",
 }
 

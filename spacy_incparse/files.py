@@ -11,7 +11,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -146,6 +146,13 @@ def table_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list
             return
         yield number, row
         number = rows.line_num + 1
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    """Return a row of a CSV, without a newline."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ _QUICK = {
     "generative": "count_storage given_trees",
     "incremental": "config move_grammar moves",
     "linear": "lexicon templates weights",
+    "measuring": "comparison",
     "neural": "span_scores",
     "papers": "pcfg candidate_cache",
     "parsing": "recombination",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,9 @@ from typer import Argument, Option, echo
 from spacy_incparse import __version__
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.files import STDIN, table_rows, write_bytes
+from spacy_incparse.files import STDIN, csv_line, table_rows, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
+from spacy_incparse.measuring.complexity import WordDepth, word_depths
 from spacy_incparse.tokens import penn_spelled, penn_to_text
 from spacy_incparse.treebanks.reader import read_text
 
@@ -58,13 +58,14 @@ def _check_outputs(path: Path | None) -> Path | None:
         "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
     ),
     trees=Option("--trees", help="Add a column with the best partial tree after each word."),
+    complexity=Option("--complexity", help="Add columns with the word's measures in the tree of the sentence."),
     ptb=Option("--ptb", help="Words are in Penn Treebank spelling, such as -LRB-."),
     output=options.output_option("FILE", "Write the table to FILE, its settings to FILE.json.", _check_outputs),
 )
 def measures_command(
     stimuli: Path, model: str = "en_generative", text_field: str = "text", separator: str | None = None,
     by: list[str] | None = None, by_word: bool = False, word_list: str | None = None, beam: str | None = None,
-    lags: int = 0, trees: bool = False, ptb: bool = False, output: Path | None = None,
+    lags: int = 0, trees: bool = False, complexity: bool = False, ptb: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
@@ -90,14 +91,15 @@ def measures_command(
     if word_list is not None:
         parser = parser.with_search(word_list=word_list)
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
-    of_region = ["region", *(f"region_{name}" for name in MEASURES)] if by_word else []
-    header = [*COLUMNS, *lagged, *of_region, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
+    more = ["region", *(f"region_{name}" for name in MEASURES)] if by_word else []
+    more += [*(WordDepth._fields if complexity else []), *(["tree"] if trees else [])]
+    header = [*COLUMNS, *lagged, *more, *(["beam"] if len(beams) > 1 else [])]
     for name in extra:  # of the input's columns
         while name in header:
             name = f"in_{name}"
         header.append(name)
-    rows = _rows(nlp, parser, sentences, beams, lags, by_word, trees, ptb)
-    line = _csv_line if output is not None and output.suffix.lower() == ".csv" else "\t".join  # no word has a tab
+    rows = _rows(nlp, parser, sentences, beams, lags, by_word, trees, complexity, ptb)
+    line = csv_line if output is not None and output.suffix.lower() == ".csv" else "\t".join  # no word has a tab
     options.write_lines(output, map(line, chain([header], rows)))
     if output is not None and output.is_file():  # not a device, which gets no settings file
         filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
@@ -113,16 +115,11 @@ def measures_command(
             "columns": list(COLUMNS),
             "lags": lags,
             "trees": trees,
+            "complexity": complexity,
             "ptb": ptb,
             "by_word": by_word,
         }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
-
-
-def _csv_line(cells: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(cells)
-    return line.getvalue()
 
 
 def _side_file(path: Path) -> Path:
@@ -137,6 +134,7 @@ def _rows(
     lags: int,
     by_word: bool,
     trees: bool,
+    complexity: bool,
     ptb: bool,
 ) -> Iterator[list[str]]:
     """Yield the rows of the table, with the sentences' own cells at the end."""
@@ -149,12 +147,15 @@ def _rows(
             inside: defaultdict[int, list[WordMeasures]] = defaultdict(list)
             for word, owner in zip(words, owners, strict=True):
                 inside[owner] += word.parts
+            whole = words[-1].session.best(complete=True).tree if complexity and words else None
+            depths = iter(word_depths(whole.arrays) if whole else ())
             for k, word in enumerate(words):
                 before = [measures[k - lag] if k >= lag else None for lag in range(1, lags + 1)]
                 yield [
                     str(number), str(k + 1), sentence.text[word.start : word.end], str(word.start), str(word.end),
                     *_cells(measures[k], before),
                     *([str(owners[k] + 1), *_values(joined(inside[owners[k]]))] if by_word else []),
+                    *(_depth_cells(islice(depths, len(word.parts))) if complexity else []),
                     *([str(word.session.best().tree)] if trees else []),
                     *([str(beam)] if len(beams) > 1 else []),
                     *(sentence.regions[owners[k]][2] if sentence.regions else sentence.cells),
@@ -202,6 +203,12 @@ def _cells(measures: WordMeasures, before: Sequence[WordMeasures | None]) -> lis
 
 def _values(measures: WordMeasures) -> list[str]:
     return [_cell(getattr(measures, name)) for name in MEASURES]
+
+
+def _depth_cells(parts: Iterable[WordDepth | None]) -> list[str]:
+    """Return the cells of the largest depth and the sums of the counts of a word's tokens."""
+    depths, *counts = list(zip(*filter(None, parts), strict=True)) or [()]
+    return [f"{value:g}" for value in (max(depths), *map(sum, counts))] if depths else [""] * len(WordDepth._fields)
 
 
 def _cell(value: float | None) -> str:

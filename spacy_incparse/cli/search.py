@@ -34,7 +34,7 @@ from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.patterns.bounded_regex import bounded_regex
 from spacy_incparse.patterns.syntax import Atom
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text
+from spacy_incparse.treebanks.reader import FAILED, LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text
 from spacy_incparse.trees.brackets import skip_blank
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
@@ -112,7 +112,7 @@ def search_command(
         raise IncparseError(f"--by {by}: choose one of {', '.join((*BY, *names))}: the pattern has no other names")
     if context is not None and format_ not in (None, "kwic", "tsv"):
         raise IncparseError(f"--context is for --format kwic and tsv, not for {format_}")
-    files = [file for path in arguments for file in _expand(path)]
+    files = [file for path in arguments for file in expand_path(path)]
     keep_inputs(output, *files)
     n_columns = max(len(path.name) for path in files) if len(files) > 1 else 0
     header = [*COLUMNS, *(f"{name}_node" if name in COLUMNS else name for name in names)]
@@ -170,7 +170,7 @@ _NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `pa
 _DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
 
 
-def _expand(path: str) -> list[Path]:
+def expand_path(path: str) -> list[Path]:
     """Return the bracket files, `.spacy` files, Parquet files and JSON lines for a file, a folder or a glob.
 
     A corpus that `annotate` has made may have none. Raises IncparseError if another path does not exist or contains no
@@ -200,6 +200,7 @@ class Origin(NamedTuple):
     sentence: int | None = None  # its number in the document, as in the file
     start: int | None = None  # its first character in the document
     text: str | None = None  # as it was written
+    source: str | None = None  # how its tree was found; "flat" if the parser failed
 
 
 Origins = Sequence[Origin] | None
@@ -214,19 +215,23 @@ _Row = tuple[int, Tree | str | None, Origin]
 """The number of a line, and a tree on it with its origin; "" for a failed parse, None for what is no tree."""
 
 
-def _trees(
-    path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, needs_tokens: bool, **options: Any
-) -> tuple[Forest, Origins]:
-    """Return the trees of a file of any kind; options: those of `forest_of` for bracket files."""
+def read_forest(
+    path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, needs_tokens: bool = False,
+    failed: str = "", **options: Any,
+) -> tuple[Forest, Origins]:  # fmt: skip
+    """Return the trees of a file of any kind; options: those of `forest_of` for bracket files.
+
+    failed: the brackets of a tree for each sentence without one, or that could not be parsed; "": there is none.
+    """
     rows: Iterable[_Row]
     if path.suffix == DOCBIN:
-        rows = _docbin_rows(path, needs_tokens)
+        rows = _docbin_rows(path, needs_tokens, bool(failed))
     elif path.suffix == PARQUET:
-        more = ("id", "sentence", "start", "text") if needs_origins else ()
+        more = ("id", "sentence", "start", "text", "source") if needs_origins else ()
         found = enumerate(read_rows(path, ["brackets"], *more), start=1)
         rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in found if row["brackets"])
     else:
-        text = read_text(path)
+        text = read_text(path) if not failed else FAILED.sub(failed, read_text(path))
         if not (path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{"))):
             comments = _COMMENT.finditer(text) if needs_origins else ()
             return _bracket_trees(text, path, list(comments), reader=reader, skip_bad=skip_bad, **options)
@@ -235,6 +240,7 @@ def _trees(
     forest, origins = Forest(symbols=reader.symbols), list[Origin]()
     for number, (line_number, given, origin) in enumerate(rows, start=1):
         n_before, problem = len(forest), _NO_TREES if given is None else ""
+        given = failed if failed and (given == "" or origin.source == "flat") else given
         if isinstance(given, Tree):
             forest.add(given)
         elif given and (reader.read(given.encode(), forest) < 0 or len(forest) > n_before + 1):
@@ -290,22 +296,27 @@ def _json_sentences(line: str) -> list[tuple[str | None, Origin]]:
     return [(brackets if isinstance(brackets, str) else None, origin) for brackets, origin in found]
 
 
-def _docbin_rows(path: Path, needs_tokens: bool) -> Iterator[_Row]:
+def _docbin_rows(path: Path, needs_tokens: bool, keeps_failed: bool) -> Iterator[_Row]:
     # Imported here, so that searching bracket files does not need spaCy and starts quickly.
     from spacy.lang.xx import MultiLanguage
     from spacy.vocab import create_vocab
 
+    from spacy_incparse.documents.complexity import sentence_trees
     from spacy_incparse.documents.doc_tree import DocTree
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.registered import read_docbin
 
     vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is
     for doc in read_docbin(path, vocab):
+        found: list[tuple[Tree | str, dict[str, Any]]] = []
         meta = json.loads(str(doc.user_data.get("meta", "{}")))
-        for number, found in enumerate(anchored_trees(doc)):
-            row = {"sentence": number, "start": found.start_char, "text": found.text}
-            tree = DocTree(doc, found) if needs_tokens else found.tree.with_empties()
-            yield 1, tree, _origin(row, doc.user_data.get("id"), meta)
+        if keeps_failed:
+            found = [(tree or "", {}) for tree in sentence_trees(doc)]
+        for one in () if keeps_failed else anchored_trees(doc):
+            tree = DocTree(doc, one) if needs_tokens else one.tree.with_empties()
+            found.append((tree, {"start": one.start_char, "text": one.text}))
+        for number, (given, row) in enumerate(found):
+            yield 1, given, _origin({"sentence": number, **row}, doc.user_data.get("id"), meta)
 
 
 def _origin(sentence: Mapping[str, Any], document: Any, meta: Any = None) -> Origin:
@@ -314,7 +325,7 @@ def _origin(sentence: Mapping[str, Any], document: Any, meta: Any = None) -> Ori
     own = sentence.get("sent_id", sentence.get("id") if "tree" in sentence else None)
     own = ids[sentence["sentence"]] if ids else own
     own, document = (name if name is None else str(name) for name in (own, document))
-    return Origin(0, own, document, sentence.get("sentence"), sentence.get("start"), sentence.get("text"))
+    return Origin(0, own, document, *map(sentence.get, Origin._fields[3:]))
 
 
 class Hit(NamedTuple):
@@ -441,7 +452,7 @@ class FileSearch:
             options: dict[str, Any] = {"is_normalized": self.normalized, "tags": self.tags}
             log = found.skipped if self.skip_bad else None
             needs_tokens = any(pattern.asks_for_tokens for pattern in self.patterns.values())
-            forest, origins = _trees(path, reader, log, needs_origins, needs_tokens, **options)
+            forest, origins = read_forest(path, reader, log, needs_origins, needs_tokens, **options)
             symbols = forest.symbols  # a normalized forest has those of the published trees, too
             found.n_trees = len(forest)
             found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)

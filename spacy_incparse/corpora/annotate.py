@@ -50,6 +50,7 @@ class Job:
     code: Path | None = None
     shard_chars: int = SHARD_CHARS
     ptb: bool = False
+    complexity: bool = False  # write a table of measures, too
 
     def check(self) -> None:
         """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
@@ -78,6 +79,7 @@ class Job:
             "output_format": self.writer,
             "shard_chars": self.shard_chars,
             "ptb": self.ptb,
+            **({"complexity": True} if self.complexity else {}),  # not a reason to begin older folders anew
             "versions": {name: version(name) for name in packages},
         }
 

@@ -22,9 +22,11 @@ from spacy_incparse.corpora.records import (
     Unreadable,
 )  # fmt: skip
 from spacy_incparse.corpora.writers import Parsed, find_writer
+from spacy_incparse.documents.complexity import complexity
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import release_memory
+from spacy_incparse.files import csv_line, release_memory
+from spacy_incparse.measuring.complexity import MEASURES, cells
 from spacy_incparse.pipeline.loading import load_for_texts
 from spacy_incparse.tokens import penn_to_text, raw_word
 
@@ -37,7 +39,7 @@ class ShardWorker:
 
     def __init__(self, job: Job):
         self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
-        self._annotator = Annotator(job.model, job.code, ptb=job.ptb)
+        self._annotator, self._complexity = Annotator(job.model, job.code, ptb=job.ptb), job.complexity
 
     def __call__(self, shard: Shard) -> ShardRecord:
         """Write the files of a shard, and then its record."""
@@ -54,14 +56,19 @@ class ShardWorker:
     def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
         """Return what a shard consists of, and its files by their names in the output folder."""
         counts, failed = Counts(), list[dict[str, Any]]()
+        table = [["document", "id", "file", *MEASURES]]
         with self._annotator.zone(_documents(shard)):
-            files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
+            files = self._writer.files(shard.name, self._parsed(shard, counts, failed, table))
+        if self._complexity:
+            files[f"complexity/{shard.name}.csv"] = "".join(f"{csv_line(row)}\n" for row in table).encode()
         if failed:
             files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
         return counts, files
 
-    def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
-        """Yield the parsed documents of a shard, count them, and put the others aside."""
+    def _parsed(
+        self, shard: Shard, counts: Counts, failed: list[dict[str, Any]], table: list[list[str]]
+    ) -> Iterator[Parsed]:
+        """Yield the parsed documents of a shard, count and measure them, and put the others aside."""
         outcomes = self._annotator.annotate(_documents(shard))
         for number, item in enumerate(shard.items, start=shard.first):
             if isinstance(item, Unreadable):
@@ -79,6 +86,8 @@ class ShardWorker:
             counts.sentences += len(trees)
             counts.words += sum(len(found.tree.words) for found in trees)
             counts.flat += sum(found.source == "flat" for found in trees)
+            if self._complexity:
+                table.append([str(number), item.id, item.file, *cells(complexity(outcome))])
             yield Parsed(number, cast("Document", item), outcome)
         counts.failed = len(failed)
 

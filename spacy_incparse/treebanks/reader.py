@@ -105,8 +105,9 @@ def read_numbered_trees(
 
 
 _NO_TREE = r"\([ \t]*(?:TOP|ROOT|VROOT|S1)?[ \t]*"
-_FAILED = rf"^[ \t]*{_NO_TREE}(?:{_NO_TREE}\)[ \t]*)?\)[ \t]*$"
-_STAND_IN = "\ue000"  # no label of a treebank
+FAILED = re.compile(rf"^[ \t]*{_NO_TREE}(?:{_NO_TREE}\)[ \t]*)?\)[ \t]*$", re.MULTILINE)
+_FAILED_OR_BLANK = re.compile(rf"{FAILED.pattern}|^[ \t]*(?=\n)", re.MULTILINE)
+NO_TREE, STAND_IN = "\ue000", "(\ue000 \ue000)"  # a label of no treebank, and its tree in place of a failed parse
 
 
 def read_parses(
@@ -119,16 +120,15 @@ def read_parses(
     """
     texts = [(file, read_text(file)) for file in treebank_files(path)]
 
-    def read(no_tree: str) -> tuple[dict[int, Tree | None], SkipLog, int]:
+    def read(no_tree: re.Pattern[str]) -> tuple[dict[int, Tree | None], SkipLog, int]:
         found, log = dict[int, Tree | None](), SkipLog()
         for file, text in texts:
-            whole = re.sub(no_tree, f"({_STAND_IN} {_STAND_IN})", text, flags=re.MULTILINE)
-            for tree in _trees_of_text(whole, file, None if skip_bad is None else log, tags):
-                found[len(found) + log.n_trees + 1] = None if tree.label == _STAND_IN else tree
+            for tree in _trees_of_text(no_tree.sub(STAND_IN, text), file, None if skip_bad is None else log, tags):
+                found[len(found) + log.n_trees + 1] = None if tree.label == NO_TREE else tree
         return found, log, len(found) + log.n_trees
 
-    found, log, n_found = read(_FAILED)
-    if n_found < n_sentences and (longer := read(rf"{_FAILED}|^[ \t]*(?=\n)"))[2] == n_sentences:
+    found, log, n_found = read(FAILED)
+    if n_found < n_sentences and (longer := read(_FAILED_OR_BLANK))[2] == n_sentences:
         found, log, _ = longer
     if skip_bad is not None:
         skip_bad.update(log)

@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
-from spacy_incparse.cli.measures import COLUMNS, displayed_words, read_stimuli
+from spacy_incparse.cli.measures import COLUMNS, _depth_cells, displayed_words, read_stimuli
 from spacy_incparse.generative.measures import MEASURES
+from spacy_incparse.measuring.complexity import WordDepth, word_depths
+from spacy_incparse.trees.tree import Tree
 from tests.cli.conftest import table
 
 ASSETS = "assets"
@@ -82,6 +84,22 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
     assert [filter_["log10_gamma"] for filter_ in settings["beams"]] == [-8.693820, -11.693820]
     assert settings["settings"]["context_min_count"] == 1
+
+
+def test_depths_are_those_of_the_written_words(model, write):
+    stimuli = write("a.txt", "We didn't see it.\n")
+    rows = table(run("measures", stimuli, "-m", model, "--complexity", "--trees").stdout)
+    tree = Tree.from_string(rows[3]["tree"])
+    we, did, nt, see, it, _ = word_depths(tree.arrays)
+    assert [float(rows[k]["frazier"]) for k in range(4)] == [
+        we.frazier,
+        did.frazier + nt.frazier,
+        see.frazier,
+        it.frazier,
+    ]
+    assert int(rows[1]["yngve"]) == max(did.yngve, nt.yngve)
+    assert sum(int(row["nodes_closed"]) for row in rows[:4]) == sum(int(row["nodes_opened"]) for row in rows[:4])
+    assert _depth_cells([None]) == [""] * len(WordDepth._fields)
 
 
 def test_a_table_in_a_csv_is_separated_by_commas(model, write, tmp_path):

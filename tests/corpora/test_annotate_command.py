@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import runpy
@@ -168,6 +169,18 @@ def test_bracket_files_of_a_corpus_have_trees(run, tmp_path):
         assert sorted(path.name for path in (out / "shards").iterdir()) == ["part-000000.json", "part-000001.json"]
         assert [path.name for path in (out / "trees").iterdir()] == ["part-000000.mrg"]
     assert CliRunner().invoke(app, ["search", "TOP", str(out), "--count"]).stdout == "2\n"
+
+
+def test_a_table_of_measures_has_a_row_for_each_document(run, texts, tmp_path):
+    out = tmp_path / "out"
+    assert run(texts, out, "--format", "jsonl").exit_code == 0
+    assert "was begun with other complexity" in run(texts, out, "--format", "jsonl", "--complexity").stderr
+    assert run(texts, out, "--format", "jsonl", "--complexity", "--overwrite").exit_code == 0
+    tables = [path.read_text(encoding="utf8").splitlines() for path in sorted((out / "complexity").iterdir())]
+    found = [row for header, *table in tables for row in csv.DictReader([header, *table])]
+    (whole,) = csv.DictReader(CliRunner().invoke(app, ["complexity", str(out), "--by", "all"]).stdout.splitlines())
+    assert len(found) == 58
+    assert (sum(int(row["W"]) for row in found), found[0]["id"]) == (int(whole["W"]), "d0")
 
 
 def test_tokens_of_conllu_are_kept(run, tmp_path):
