@@ -11,6 +11,7 @@ _QUICK = {
     "documents": "doc_tree gold storage constituent_matcher",
     "english": "english_trees",
     "evaluation": "evalb_scoring significance list_scores",
+    "functions": "relations",
     "generative": "count_storage given_trees",
     "incremental": "config move_grammar moves",
     "linear": "lexicon templates weights",

@@ -28,8 +28,8 @@ CYTHON = sorted([*PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxd")])
 COMPILED = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in CYTHON}
 MAX_LINES = 60
 WALKS_TREES = (
-    "trees", "treebanks", "transforms", "evaluation", "incremental", "generative", "chart", "rerank", "measuring",
-    "repair", "viz", "documents", "neural",
+    "trees", "treebanks", "transforms", "evaluation", "incremental", "generative", "chart", "rerank", "functions",
+    "measuring", "repair", "viz", "documents", "neural",
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, zip_longest
 from pathlib import Path
 from shlex import quote
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
@@ -39,11 +39,14 @@ from spacy_incparse.cli.options import (
 )  # fmt: skip
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.functions.dependencies import conllu_lines
+from spacy_incparse.functions.tables import LanguageTable
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
 from spacy_incparse.tokens import penn_to_raw, penn_to_text, raw_to_penn
 from spacy_incparse.treebanks.reader import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Entry, Picture, markup, page_pieces, side_by_side
 from spacy_incparse.viz.svg import CAIRO_FORMATS, cairo_module, converted
@@ -66,7 +69,7 @@ _LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
     tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
     tagged=Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing."),
     format_=one_of(
-        "pretty penn json draw svg html png pdf latex qtree lists bllip", "--format", "-f",
+        "pretty penn json conllu draw svg html png pdf latex qtree lists bllip", "--format", "-f",
         help="Default: pretty on a terminal, otherwise penn.",
     ),
     ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
@@ -85,8 +88,8 @@ def parse_command(
     --lines, --tokenized or --tagged each line is a sentence, and an empty line has an empty line in the output. Trees
     are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
     per line), "draw" (in characters), "html" (a page in which you can fold and search), "svg", "png" and "pdf" (one
-    picture; the last two need cairosvg), "latex" (for the package forest) and "qtree". For n-best lists in files there
-    are "lists" (JSON lines) and "bllip" (the format of that parser).
+    picture; the last two need cairosvg), "latex" (for the package forest), "qtree", and "conllu" (CoNLL-U, with heads).
+    For n-best lists in files there are "lists" (JSON lines) and "bllip" (the format of that parser).
 
     \b
     Examples:
@@ -123,7 +126,7 @@ def parse_command(
         with given(nlp, known, "doc" if tagged else None):
             n_trees = nbest if nbest > 1 or name in _LISTS else None
             sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
-            written = _written(name, sentences, nbest > 1, ptb)
+            written = _written(name, sentences, nbest > 1, ptb, parser.decoder.model_parser.heads)
             if name in CAIRO_FORMATS:
                 data = converted("".join(written), name)
                 if output is None:
@@ -340,8 +343,10 @@ def _unescaped(text: str) -> str:
     return _UNDERSCORE.sub(lambda match: "\\" * (len(match[1]) // 2) + "_", text)
 
 
-def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield sentences in the named format; is_list: with all their analyses; ptb: in Penn spelling.
+def _written(
+    name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool, heads: HeadRules
+) -> Iterator[str]:
+    """Yield sentences in the named format; is_list: with all their analyses; ptb: in Penn spelling; heads: for CoNLL-U.
 
     A line without words is an empty line in "penn", null in JSON, and a number that is not printed elsewhere.
     """
@@ -375,13 +380,24 @@ def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb:
                 if is_list:  # a line that identifies the tree, a comment in bracket files
                     yield f"{'%' if name in _LATEX else '#'} sent {number} parse {rank} score {parse.score:.6g}"
                 shown = _penn_spelling(parse.tree) if ptb else parse.tree
-                if name == "draw":
+                if name == "conllu":
+                    yield from _conllu(number, sentence, parse.tree, ptb, heads)
+                elif name == "draw":
                     yield shown.draw(width=width) + "\n"
                 elif name in _LATEX:
                     yield shown.to_latex(_LATEX[name])
                 else:
                     tree = parse.tree.to_string(width=width if name == "pretty" else None, ptb=ptb)
                     yield f"{tree}\n" if name == "pretty" else tree
+
+
+def _conllu(number: int, sentence: ParsedSentence, tree: Tree, ptb: bool, heads: HeadRules) -> Iterator[str]:
+    no_space = [start == end for start, end in zip_longest(sentence.char_starts[1:], sentence.char_ends)]
+    words = raw_to_penn(tree.words, tree.tags) if ptb else tree.words
+    yield f"# sent_id = {number}"
+    yield f"# text = {' '.join(sentence.text.split())}"
+    yield from conllu_lines(tree.arrays, words, no_space, heads, LanguageTable.find("en"))
+    yield ""
 
 
 def json_line(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> str:

@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import DocTree, ScoredTree, doc_parses
+from spacy_incparse.documents.relations import doc_relations, span_relations, token_relations
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.documents.storage import (
     ATTRIBUTE,
@@ -207,6 +208,9 @@ def register_extensions() -> None:
     attributes: tuple[tuple[Any, str, Callable, Callable], ...] = (
         (Doc, "trees", doc_trees, set_doc_trees),
         (Doc, "parses", parses_of, partial(refuse, "call doc._.parses(k); doc._.trees = [...] sets the trees")),
+        (Doc, "relations", doc_relations, refuse_of_tree),
+        (Span, "relations", span_relations, refuse_of_tree),
+        (Token, "relations", token_relations, refuse_of_tree),
         (Span, "tree", span_tree, set_span_tree),
         (Span, "phrase", span_phrase, refuse_of_tree),
         (Span, "is_constituent", span_is_constituent, refuse_of_tree),

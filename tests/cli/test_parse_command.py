@@ -12,6 +12,7 @@ import spacy
 from spacy.util import load_config
 
 from spacy_incparse.cli.parse import paragraphs, split_tag
+from spacy_incparse.corpora.readers import Fields, InputFile, read_conllu
 from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
@@ -294,3 +295,17 @@ def test_a_tag_needs_a_word(refused, model):
     assert "the text:2: the word before the tag is missing in '_VBD'" in refused(
         "parse", "--model", model, "--tagged", stdin="It_PRP\n_VBD\n"
     )
+
+
+def test_conllu(run, write):
+    """Words, spaces and brackets come back; the heads are those of the head table, without labels."""
+    text = "The cat (a tom) sleeps."
+    written = run("parse", text, "--format", "conllu").stdout
+    (found,) = read_conllu(InputFile(write("a.conllu", written)), Fields())
+    assert found.text.rstrip() == text
+    rows = [line.split("\t") for line in written.splitlines() if line[:1].isdigit()]
+    assert [row[6] for row in rows].count("0") == 1
+    assert {row[7] for row in rows} == {row[8] for row in rows} == {"_"}
+    tree = Tree.from_string(run("parse", text).stdout)
+    pieces = [row[9].rpartition("Tree=")[2].replace("*", "(X x)") for row in rows]
+    assert Tree.from_string("".join(pieces)).spans() == tree.spans()

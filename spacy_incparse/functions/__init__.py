@@ -1,0 +1,1 @@
+"""Functions, empty categories, grammatical relations and dependencies of trees."""
