@@ -7,7 +7,7 @@ that varies.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
@@ -17,53 +17,33 @@ from threading import Lock
 import numpy as np
 
 from spacy_incparse.linear.hash_map cimport HashMapC, map_clear, map_find, map_init, map_insert
-from spacy_incparse.linear.hashing cimport mix64
 from spacy_incparse.rerank.families cimport (
-    CLOSED, CONJUNCTION, PREPOSITIONAL, PUNCTUATION, FamilyC, TreeC, argument, extended, family_function, governor,
+    CLOSED, PREPOSITIONAL, FamilyC, TreeC, argument, extended, family_function, governor,
     head_tag, is_top, label_above, number, plus2, plus3, plus4, tag_at, text_value,
 )
 from spacy_incparse.rerank.sparse_rows cimport ColumnTable
-from spacy_incparse.trees.forest cimport find_parents
+from spacy_incparse.rerank.tree_reader cimport TreeReader, find_rules
 
-from spacy_incparse.incremental.config import CONJUNCTIONS
-from spacy_incparse.rerank.features import FAMILIES, LEXICALIZED, MAX_LENGTH, check_families, is_prepositional
+from spacy_incparse.rerank.features import FAMILIES, LEXICALIZED, MAX_LENGTH, check_families
 from spacy_incparse.settings import check_number
-from spacy_incparse.trees.labels import bare_label
 
 cdef enum:
     AHEAD = 16   # look-ups whose memory is on its way
     PHRASE = 1   # fires at phrases, sees what `node_signatures` hashes
     WORD = 2     # the same at POS nodes
     SUBTREE = 4  # fires at phrases, sees the whole phrase
-    MANY_LABELS = 1 << 16  # then the table of labels is cleared: files may have any number of them
 
 FUNCTIONS = [name for name in FAMILIES if not name.startswith(LEXICALIZED)]
 
 
 cdef class PackedTrees:
-    """Reads one list of trees after the other; what it learns of labels is kept.
-
-    heads: the `HeadRules`. closed_tags: the tags of closed classes of words.
-    """
+    """Reads one list of trees after the other. `heads` and `closed_tags` are as for `TreeReader`."""
     cdef vector[TreeC] trees            # of the last list
     cdef vector[TreeC] lexicalized      # the same with the labels of the second pass
-    cdef object heads
-    cdef frozenset closed_tags
-    cdef dict label_numbers             # label as given -> number of its category
-    cdef list categories
-    cdef vector[uint64_t] label_values  # by number
-    cdef vector[uint8_t] label_marks
-    cdef HashMapC ranks                 # pair of numbers -> rank and direction of a head
+    cdef TreeReader reader
 
     def __init__(self, heads, closed_tags):
-        self.heads, self.closed_tags = heads, frozenset(closed_tags)
-        self._forget_labels()
-
-    def _forget_labels(self):
-        self.label_numbers, self.categories = {}, []
-        self.label_values.clear()
-        self.label_marks.clear()
-        map_init(&self.ranks)
+        self.reader = TreeReader(heads, closed_tags)
 
     cdef int read(self, list trees) except -1:
         """Replace what was read before. Raises ValueError unless there are trees, all over the same words."""
@@ -75,83 +55,14 @@ cdef class PackedTrees:
         for arrays in all_arrays:
             if arrays.words != words:
                 raise ValueError(f"the trees of a list have different words: {words!r:.80} and {arrays.words!r:.80}")
-        if len(self.label_numbers) > MANY_LABELS:
-            self._forget_labels()
         self.trees.resize(n)
         values = [text_value(word.lower()) for word in words]
         for k in range(n):
             self.trees[k].words = values
-            self._read_tree(all_arrays[k], &self.trees[k])
+            self.reader.read(all_arrays[k], &self.trees[k])
         self.lexicalized = self.trees
         for k in range(n):
             _lexicalize(&self.lexicalized[k])
-
-    cdef int _read_tree(self, arrays, TreeC* tree) except -1:
-        """Read a tree, and derive all that follows from labels and sizes."""
-        cdef vector[int32_t] numbers = [self._number(label) for label in arrays.labels]
-        cdef int32_t node, n = <int32_t>numbers.size(), n_words = <int32_t>tree.words.size()
-        tree.n_nodes, tree.n_words, tree.last_content = n, n_words, -1
-        tree.sizes, tree.starts, tree.ends = arrays.sizes, arrays.starts, arrays.ends
-        tree.parents.resize(n)
-        find_parents(tree.sizes.data(), tree.parents.data(), n)
-        tree.marks.resize(n)
-        tree.labels.resize(n)
-        for node in range(n):
-            tree.marks[node], tree.labels[node] = self.label_marks[numbers[node]], self.label_values[numbers[node]]
-        self._find_heads(numbers.data(), tree)
-        tree.head_words.resize(n)
-        tree.leaves.resize(n_words)
-        tree.tops.resize(n_words)
-        tree.tags.resize(n_words)
-        for node in range(n - 1, -1, -1):  # children come after their parents
-            tree.head_words[node] = tree.starts[node] if tree.sizes[node] == 1 else tree.head_words[tree.heads[node]]
-            tree.tops[tree.head_words[node]] = node
-            if tree.sizes[node] == 1:
-                tree.leaves[tree.starts[node]], tree.tags[tree.starts[node]] = node, tree.labels[node]
-                if not tree.marks[node] & PUNCTUATION and tree.last_content < 0:
-                    tree.last_content = tree.starts[node]
-        _find_rules(tree)
-
-    cdef int32_t _number(self, label) except -1:
-        """Return the number of a label's category."""
-        found = self.label_numbers.get(label)
-        if found is not None:
-            return found
-        category = bare_label(label)
-        if category != label:
-            found = self.label_numbers[label] = self._number(category)
-            return found
-        marks = PUNCTUATION * (label in self.heads.punctuation) + CONJUNCTION * (label in CONJUNCTIONS)
-        marks += PREPOSITIONAL * is_prepositional(label) + CLOSED * (label in self.closed_tags)
-        found = self.label_numbers[label] = len(self.categories)
-        self.categories.append(label)
-        self.label_values.push_back(text_value(label))
-        self.label_marks.push_back(<uint8_t>marks)
-        return found
-
-    cdef int _find_heads(self, const int32_t* numbers, TreeC* tree) except -1:
-        """Find the head child of each node, among the children from left to right; numbers: those of the labels."""
-        cdef int32_t node, child, rank, best, n
-        tree.heads.resize(tree.n_nodes)
-        tree.head_numbers.assign(tree.n_nodes, 0)
-        for node in range(tree.n_nodes):
-            tree.heads[node], child, best, n = node, node + 1, -1, 0
-            while child < node + tree.sizes[node]:
-                rank = self._rank(numbers[node], numbers[child])
-                if best < 0 or (rank >> 1) < (best >> 1) or ((rank >> 1) == (best >> 1) and rank & 1):
-                    best, tree.heads[node], tree.head_numbers[node] = rank, child, n
-                child += tree.sizes[child]
-                n += 1
-
-    cdef int32_t _rank(self, int32_t parent, int32_t child) except -1:
-        """Return twice the rank of a child among possible heads, plus one if the last of equal rank wins."""
-        cdef uint64_t key = mix64(<uint64_t>parent << 32 | <uint64_t>child)
-        cdef int32_t found = map_find(&self.ranks, key)
-        if found < 0:
-            rank, direction = self.heads.priority(self.categories[parent], self.categories[child])
-            found = 2 * <int32_t>rank + <int32_t>(direction < 0)
-            map_insert(&self.ranks, key, found)
-        return found
 
 
 cdef int _lexicalize(TreeC* tree) except -1 nogil:
@@ -161,18 +72,7 @@ cdef int _lexicalize(TreeC* tree) except -1 nogil:
         head = tree.head_words[node]
         if tree.marks[tree.leaves[head]] & CLOSED:
             tree.labels[node] = plus2(0, tree.labels[node], tree.words[head])
-    _find_rules(tree)
-
-
-cdef int _find_rules(TreeC* tree) except -1 nogil:
-    """Hash the rule of each phrase: its label and the labels of its children from left to right."""
-    cdef int32_t node, parent
-    tree.rules.resize(tree.n_nodes)
-    for node in range(tree.n_nodes):
-        tree.rules[node] = extended(0, tree.labels[node]) if tree.sizes[node] > 1 else 0
-        parent = tree.parents[node]
-        if parent >= 0:
-            tree.rules[parent] = extended(tree.rules[parent], tree.labels[node])
+    find_rules(tree)
 
 
 cdef struct ChosenC:

@@ -1,13 +1,12 @@
 """Tagging with final weights: scores that depend only on a word type are summed once and cached."""
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.linear.hash_map cimport map_allot, map_place
 from spacy_incparse.tagging.engine cimport (
     ANY_TAG, N_BOUNDARIES, Engine, add_history_scores, add_scores_by_tag, best_tags, prepare, search_tags, set_parts,
 )
-from spacy_incparse.tagging.tagger_model cimport CellC, WINDOW, add_scores, context_key, word_part
+from spacy_incparse.tagging.tagger_model cimport WINDOW, add_scores, context_key, fill_weights, word_part
 
 cdef enum:
     N_PLACES = 2 * WINDOW + 1
@@ -31,23 +30,7 @@ cdef class Decoder(Engine):
 
     def set_weights(self, bytes keys, bytes lengths, bytes tags, bytes weights):
         """Fill the table from the bytes of arrays as returned by `Trainer.averaged_weights`."""
-        cdef Py_ssize_t i, n_keys = len(keys) // sizeof(uint32_t), n_cells = len(tags) // sizeof(int32_t)
-        cdef size_t n_places = 1024
-        cdef int32_t run = 0
-        cdef const uint32_t* key_of = <const uint32_t*><const char*>keys
-        cdef const int32_t* length_of = <const int32_t*><const char*>lengths
-        cdef const int32_t* tag_of = <const int32_t*><const char*>tags
-        cdef const int32_t* weight_of = <const int32_t*><const char*>weights
-        while n_places < 2 * <size_t>n_keys:
-            n_places *= 2
-        map_allot(&self.model.weights.runs, n_places)
-        self.model.weights.cells.clear()
-        for i in range(n_cells):
-            self.model.weights.cells.push_back(CellC(weight_of[i], <uint16_t>tag_of[i], False))
-        for i in range(n_keys):
-            map_place(&self.model.weights.runs, key_of[i], run)
-            run += length_of[i]
-            self.model.weights.cells[run - 1].is_last = True
+        fill_weights(&self.model.weights, keys, lengths, tags, weights, len(keys) // sizeof(uint32_t))
         self.type_scores.clear()
         self._add_type_scores()
 

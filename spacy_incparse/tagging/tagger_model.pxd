@@ -6,7 +6,9 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.linear.hash_map cimport HashMapC, map_find, map_insert, map_prefetch, map_update
+from spacy_incparse.linear.hash_map cimport (
+    HashMapC, map_allot, map_find, map_insert, map_place, map_prefetch, map_update,
+)
 from spacy_incparse.linear.prefetch cimport prefetch
 
 # Weights are sparse, of (context, tag) pairs; header-only so that every compiled module inlines the look-up.
@@ -34,6 +36,26 @@ cdef struct WeightsC:
     HashMapC runs  # from contexts to their first cells
     vector[CellC] cells
     vector[TotalC] totals
+
+
+cdef inline int fill_weights(WeightsC* weights, const char* keys, const char* lengths, const char* tags,
+                             const char* values, size_t n_keys) except -1:
+    """Replace all weights by those in the bytes of the arrays of `tagger.SparseWeights`."""
+    cdef size_t i, n_places = 1024
+    cdef int32_t k, run = 0
+    while n_places < 2 * n_keys:
+        n_places *= 2
+    map_allot(&weights.runs, n_places)
+    weights.cells.clear()
+    for i in range(n_keys):
+        map_place(&weights.runs, (<const uint32_t*>keys)[i], run)
+        for k in range(run, run + (<const int32_t*>lengths)[i]):
+            weights.cells.push_back(
+                CellC((<const int32_t*>values)[k], <uint16_t>(<const int32_t*>tags)[k], False)
+            )
+        run += (<const int32_t*>lengths)[i]
+        weights.cells[run - 1].is_last = True
+    return 0
 
 
 cdef inline void add_scores(const WeightsC* weights, uint32_t key, int32_t* scores) noexcept nogil:
