@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, count, groupby, islice
 from pathlib import Path
 
 from typer import Argument, Option, echo
@@ -12,14 +12,14 @@ from spacy_incparse.cli import options
 from spacy_incparse.cli.search import Origin, expand_path, read_forest
 from spacy_incparse.corpora.readers import SUFFIXES, Fields, input_files, read_files
 from spacy_incparse.corpora.records import Document, Unreadable
-from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.errors import IncparseError, TreebankError, UntaggedError
 from spacy_incparse.files import STDIN, csv_line
 from spacy_incparse.measuring.complexity import MEASURES, Sums, cells, measures, sentence_sums
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.reader import NO_TREE, STAND_IN, SkipLog, read_text
 from spacy_incparse.trees.forest import Symbols
 
-Sentence = tuple[str, str, str, Sums]  # file, id of the document or "", id or number of the sentence, and its sums
+Sentence = tuple[str, str, str, Sums]  # file, id of the document or "", id or number (in the file) of the sentence
 UNITS = ("all", "file", "document", "sentence")  # what a row is about; its first columns are those up to it
 
 
@@ -45,7 +45,8 @@ def complexity_command(
       spacy-incparse complexity train.mrg --by sentence --output train.csv
       spacy-incparse parse --input letter.txt | spacy-incparse complexity - --no-fragments
     """
-    log, n_keys, expand = SkipLog(), UNITS.index(by or "document"), expand_path if model is None else _text_files
+    log, n_keys = SkipLog(), UNITS.index(by or "document")
+    expand = expand_path if model is None else lambda path: [STDIN] if path == "-" else input_files([path], SUFFIXES)
     files = [file for path in paths for file in expand(path)]
     options.keep_inputs(output, *files)
     stored = (_stored(file, log if skip_bad else None) for file in files)
@@ -67,18 +68,16 @@ def _stored(path: Path, skip_bad: SkipLog | None) -> Iterator[Sentence]:
     """Yield the sentences of a file with trees."""
     try:
         forest, origins = read_forest(path, BracketReader(Symbols()), skip_bad, True, failed=STAND_IN)
+    except UntaggedError as error:
+        what = f"{error.problem}; measures need brackets with parts of speech"
+        raise TreebankError(error.path, error.line, error.column, what) from None
     except TreebankError as error:
         advice = "" if path.suffix.lower() != ".txt" else "; if this is a text, name a pipeline for it: --model en"
         raise IncparseError(f"{error}{advice}") from None
     found = sentence_sums(None if tree.label == NO_TREE else tree for tree in forest)
     for k, sums in enumerate(found):
         origin = origins[k] if origins else Origin(forest.place(k) + 1)
-        number = origin.number if origin.sentence is None else origin.sentence + 1
-        yield str(path), origin.document or "", origin.id or str(number), sums
-
-
-def _text_files(path: str) -> list[Path]:
-    return [STDIN] if Path(path) == STDIN else input_files([path], SUFFIXES)
+        yield str(path), origin.document or "", origin.id or str(origin.number), sums
 
 
 def _parsed(files: Sequence[Path], model: str) -> Iterator[Sentence]:
@@ -89,11 +88,12 @@ def _parsed(files: Sequence[Path], model: str) -> Iterator[Sentence]:
 
     annotator = Annotator(model)
     for file in files:
+        numbers = count(1)
         whole = [(Document("", "-", read_text(file)), 0)] if file == STDIN else ()
         for item, _ in whole or read_files([file], None, Fields()):
             outcome = item.reason if isinstance(item, Unreadable) else next(annotator.annotate([item]))[1]
             if isinstance(outcome, str):
                 echo(f"Warning: {item.id} is left out: {outcome}", err=True)
                 continue
-            for number, sums in enumerate(sentence_sums(sentence_trees(outcome)), start=1):
-                yield item.file, item.id, str(number), sums
+            for sums in sentence_sums(sentence_trees(outcome)):
+                yield item.file, item.id, str(next(numbers)), sums

@@ -52,12 +52,11 @@ def sentence_trees(doclike: Doc | Span) -> list[Tree | None]:
     found = {(one.start_char, one.end_char): None if one.source == "flat" else one.tree for one in trees}
     ends = [one.end_char for one in trees]
     for sentence in split_sentences(doc):  # their boundaries may have changed since parsing
-        k = bisect_left(ends, sentence.start_char + 1)
-        if k == len(trees) or trees[k].start_char >= sentence.end_char:
+        i = bisect_left(ends, sentence.start_char + 1)
+        if i == len(trees) or trees[i].start_char >= sentence.end_char:
             found[sentence.start_char, sentence.end_char] = None
     if isinstance(doclike, Span):
-        first, behind = doclike.start_char, doclike.end_char
-        found = {key: tree for key, tree in found.items() if first <= key[0] and key[1] <= behind}
+        found = {k: tree for k, tree in found.items() if doclike.start_char <= k[0] and k[1] <= doclike.end_char}
         if not found:
             raise IncparseError(f"{doclike.text!r:.60} is no whole sentence: pass one of doc.sents, or the Doc")
     return [found[key] for key in sorted(found)]

@@ -8,7 +8,7 @@ from math import exp, inf, log, log1p
 
 import numpy as np
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.measuring.edit_distance import edit_distance
 from spacy_incparse.settings import check_range
 from spacy_incparse.trees.arrays import TreeArrays, children, postorder
@@ -37,12 +37,10 @@ def tree_similarity(first: Tree | Iterable[Tree], second: Tree | Iterable[Tree],
     This is the kernel of Collins & Duffy (2002), which counts the common subtrees, without words, divided by the root
     of the product of its values for each tree with itself; for groups, the mean over all pairs, divided likewise.
 
-    decay: how much larger subtrees count, their lambda: above 0, at most 1. Raises ConfigError for other values, and
+    decay: how much larger subtrees count, their lambda: 0.000001 to 1. Raises ConfigError for other values, and
     IncparseError for what is no tree, or if a group has none.
     """
-    check_range("decay", decay, 0, 1)
-    if not decay:
-        raise ConfigError("decay is 0: it must be above 0, or no subtree counts")
+    check_range("decay", decay, 1e-6, 1)
     kernel = _Kernel(log(decay))
     groups = (one if isinstance(one, Iterable) and not isinstance(one, Tree) else [one] for one in (first, second))
     one, other = map(kernel.group, groups)
@@ -56,10 +54,7 @@ def _arrays(tree: object) -> TreeArrays:
 
 
 class _Kernel:
-    """Subtrees by number, equal ones by one number, so that what two have in common is found once.
-
-    Values are logarithms. The weight of a subtree is how often it occurs.
-    """
+    """Subtrees by number, equal ones by one number; their weights and all values are logarithms."""
 
     def __init__(self, log_decay: float):
         self._log_decay, self._numbers = log_decay, dict[tuple[str, tuple[int, ...]], int]()

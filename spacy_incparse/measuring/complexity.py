@@ -58,8 +58,7 @@ Sums = Counter[str]  # over the sentences of a text, and the largest values in a
 def measures(sentences: Iterable[Sums], *, fragments: bool = True) -> dict[str, float | None]:
     """Return the values of `MEASURES` for several sentences; None where there is nothing to divide by, or to measure.
 
-    Passives are only counted in trees with function tags. fragments: whether sentences without a T-unit count; how many
-    there are is told anyway.
+    fragments: whether sentences without a T-unit count; how many there are is told anyway.
     """
     sums: Sums = Counter()
     for one in sentences:
@@ -178,9 +177,7 @@ def _main_verb(arrays: TreeArrays, labels: Sequence[str], node: int) -> int | No
     return node
 
 
-def _embedding(
-    arrays: TreeArrays, labels: Sequence[str], clauses: Sequence[int], n_before: Sequence[int]
-) -> tuple[int, int]:
+def _embedding(arrays: TreeArrays, labels: list[str], clauses: list[int], n_before: list[int]) -> tuple[int, int]:
     """Return how many clauses are embedded in one another at most, at the left edge and in the centre.
 
     After Karlsson (2007): in the centre, words of the clause around it are on both sides. An SBAR over a clause, or a
@@ -202,5 +199,4 @@ def _embedding(
             left, centre = left + (first == start), centre + (first > start)
         found.append((left, centre))
         path.append((first, behind, left, centre, node + arrays.sizes[node]))
-    left, centre = map(max, zip(*found, strict=True))
-    return left, centre
+    return max(left for left, _ in found), max(centre for _, centre in found)

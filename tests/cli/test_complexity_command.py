@@ -48,7 +48,7 @@ def test_rows_are_documents_files_or_sentences(run, bank):
     assert run("complexity", bank, "--by", "file", "-o", bank / "x.csv").stdout == ""
     assert [row["S"] for row in rows((bank / "x.csv").read_text())] == ["3"]  # in folders, .jsonl may be anything
     by_sentence = rows(run("complexity", a, "--by", "sentence").stdout)
-    assert [row["sentence"] for row in by_sentence] == ["1", "2", "1", "2"]
+    assert [row["sentence"] for row in by_sentence] == ["1", "2", "3", "4"]
     assert rows(run("complexity", "-", stdin=third).stdout)[0]["VP"] == "1"
 
 
@@ -84,6 +84,7 @@ def test_mistakes_have_messages(run, refused, tmp_path):
     assert "name a pipeline for it: --model en" in refused("complexity", text)
     assert f"{bad}:2:" in refused("complexity", bad)
     assert "no such file" in refused("complexity", tmp_path / "none")
+    assert "need brackets with parts of speech" in refused("complexity", "-", stdin="(S (NP the cat) (VP slept))")
     assert "would be lost" in refused("complexity", bad, "-o", bad)
     result = run("complexity", bad, "--skip-bad")
     assert (rows(result.stdout)[0]["S"], "1 malformed tree skipped" in result.stderr) == ("1", True)

@@ -2,7 +2,7 @@ import pytest
 import spacy
 
 import spacy_incparse
-from spacy_incparse import Tree, complexity
+from spacy_incparse import Tree, complexity, patterns
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.measuring.complexity import MEASURES, word_depths
@@ -100,6 +100,25 @@ def test_a_text_is_measured_as_a_whole_and_fragments_may_be_left_out():
 def test_the_slow_twin_measures_the_same(sample_train):
     for tree in [*TREES, *sample_train[:60]]:
         assert complexity(tree) == slow_measures(tree), tree
+
+
+PUBLISHED = {
+    "T": ("S|SBARQ|SINV|SQ > ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]",
+          "FRAG > ROOT !<< (S|SBARQ|SINV|SQ > ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP])"),
+    "C": ("S|SINV|SQ [> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < "
+          "(VP <# MD|VBP|VBZ|VBD)])]",
+          "FRAG > ROOT !<< (S|SINV|SQ [> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < "
+          "(VP <# MD|VBP|VBZ|VBD)])])"),
+    "DC": ("SBAR < (S|SINV|SQ [> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < "
+           "(VP <# MD|VBP|VBZ|VBD)])])",),
+    "S": ("ROOT !> __",),
+}  # fmt: skip
+
+
+def test_the_patterns_as_they_were_published_count_the_same(sample_train):
+    trees = [*TREES, *sample_train]
+    for name, published in PUBLISHED.items():
+        assert complexity(trees)[name] == sum(patterns.compile(one).count(trees) for one in published)
 
 
 @pytest.mark.treebanks
