@@ -41,6 +41,12 @@ class ModelError(IncparseError):
     """A model folder or byte string that cannot be loaded."""
 
 
+def check_type(name: str, value: object, types: Any, what: str) -> None:
+    """Raise IncparseError, saying `what` an argument must be, if it is of another type; bool is no int."""
+    if not isinstance(value, types) or (isinstance(value, bool) and types is int):
+        raise IncparseError(f"{name} is {value!r:.60}: it must be {what}")
+
+
 def check_texts(values: object, part: str) -> None:
     """Raise ModelError, naming the part of the model, where there is anything but texts in a list or dict."""
     if not isinstance(values, list | tuple | dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spacy_incparse.errors import check_type
 from spacy_incparse.trees.labels import FUNCTIONS, OTHER_TAGS, PHRASES, ROOTS, TAGS, Term, bare_label, function_tags
 
 __all__ = ["FUNCTIONS", "OTHER_TAGS", "PHRASES", "ROOTS", "TAGS", "Term", "explain"]
@@ -14,6 +15,7 @@ def explain(label: str) -> str | None:
     ("NP-SBJ-1"), whose parts are explained one by one. A name that is both a label and a function tag is taken as a
     label, or with a hyphen before it ("-PRP") as a function tag. spaCy's glossary explains other terms.
     """
+    check_type("label", label, str, "a string, such as 'NP'")
     meaning = _label(label) or _meaning(FUNCTIONS, label.removeprefix("-"))
     if meaning is not None:
         return meaning

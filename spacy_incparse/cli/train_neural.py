@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 SAVE_SECONDS = 900.0  # between two saved states within a pass
 _BASE_WIDTH = 768  # of an encoder of base size
 
+NO_PHRASE = (
+    "Warning: no pass has found a phrase of the dev trees: a network needs many more steps than a linear parser. Raise "
+    "--max-epochs, or take --config rich for a small treebank"
+)
+
 
 @dataclass(frozen=True)
 class NeuralRecipe:
@@ -134,6 +139,8 @@ def train_neural(
             before, saved = Finished(number, n_all, best_score, time.process_time() - seconds), time.monotonic()
             state.save(passes, before)
             on_kept(number)
+    if before.best <= 0:
+        typer.echo(NO_PHRASE, err=True)
     forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
     return before
 

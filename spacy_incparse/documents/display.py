@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import find_available_port, is_in_jupyter, registry
 
 from spacy_incparse.documents.extensions import doc_trees, span_tree, token_measures
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError, check_type
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.options import checked_colors, read_options
@@ -139,6 +139,7 @@ def plot_measures(span: Doc | Span, measures: str | Sequence[str] = "surprisal",
     width, ...). Raises ConfigError for an unknown measure, and IncparseError if the Doc has no measures: they come from
     a component with a generative model and `measures = true`.
     """
+    check_type("measures", measures, (str, Iterable), f"one or several of {', '.join(MEASURES)}")
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
         if name not in MEASURES:
@@ -228,6 +229,7 @@ def serve(
 
     if is_in_jupyter():
         warnings.warn("in a notebook, use spacy_incparse.render, which shows trees without a server", stacklevel=2)
+    check_type("host", host, str, "a name or an address, such as '127.0.0.1'")
     html = render(docs, style, page=page, minify=minify, jupyter=False, options=options, manual=manual)
     if not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
         raise IncparseError(f"port {port!r}: pass a number from 0 to {_LAST_PORT}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from math import exp, log
@@ -77,6 +77,11 @@ class GenerativeParser(TreebankParser):
         self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
         self._beams = local()
         self._counts = read_word_list(config.word_list) if config.word_list else {}
+
+    @property
+    def known_words(self) -> Collection[str]:
+        """The words that training has at least twice."""
+        return self.model.vocabulary.word_numbers.keys()
 
     @cached_property
     def spelling(self) -> Spelling:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -260,6 +260,11 @@ class PerceptronParser(TreebankParser):
         self._beam = Beam(self._scorer, root, config.beam_size, config.gamma)
         self._wide_beam = Beam(self._scorer, root, max(config.beam_size, WIDE_BEAM), None)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
+
+    @property
+    def known_words(self) -> Collection[str]:
+        """The words that training has at least twice."""
+        return self.model.lexicon.counts.keys()
 
     @property
     def clusters(self) -> Clusters | None:

@@ -7,7 +7,7 @@ and `Learner`, describes itself as a `ParserKind`, and is registered in the cata
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap, takewhile
@@ -233,6 +233,11 @@ class Parser(ABC):
     @abstractmethod
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Return the whole parser as bytes."""
+
+    @property
+    def known_words(self) -> Collection[str]:
+        """The words that the parser learned from; empty if it does not know them as words."""
+        return ()
 
     @property
     def heads(self) -> HeadRules:

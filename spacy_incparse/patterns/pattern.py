@@ -10,7 +10,7 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
 
-from spacy_incparse.errors import IncparseError, PatternError
+from spacy_incparse.errors import IncparseError, PatternError, check_type
 from spacy_incparse.patterns.bounded_regex import bounded_regex
 from spacy_incparse.patterns.compile import compile_program
 from spacy_incparse.patterns.forest_matcher import Matcher
@@ -62,6 +62,8 @@ class Pattern:
         heads: HeadRules | str = "en",
         timeout: float | None = None,
     ):
+        check_type("pattern", pattern, str, "a string, such as 'NP < PP'")
+        check_type("heads", heads, (str, HeadRules), "'en', 'any' or HeadRules")
         try:
             program = compile_program(parse_pattern(pattern))
         except PatternError:
@@ -123,6 +125,7 @@ class Pattern:
 
         With each comes what was given, if these were trees.
         """
+        check_type("trees", trees, Iterable, "a tree, or an iterable of trees, such as doc._.trees")
         given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else trees)
         while group := list(islice(given, _TREES_AT_ONCE)):
             for one in group:

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.documents.extensions import doc_trees
-from spacy_incparse.errors import INSTALL_TRANSFORMERS, IncparseError, ModelError, has_transformers
+from spacy_incparse.errors import INSTALL_TRANSFORMERS, IncparseError, ModelError, check_type, has_transformers
 from spacy_incparse.pipeline.model import check_pipeline
 from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.trees.tree import Tree
@@ -111,6 +111,8 @@ class Parser:
                 raise IncparseError("tags can only be passed with sentences given as words, not with a text")
             yield from map(_plain, doc_trees(self.nlp(sentences)))
             return
+        check_type("sentences", sentences, Iterable, "a text, or an iterable of sentences")
+        check_type("tags", tags, Iterable | None, "a list of tags for each sentence, or None")
         remaining = repeat(None) if tags is None else iter(tags)
         docs = (self._doc(sentence, next(remaining, ())) for sentence in sentences)
         own = SENTENCES | (set() if tags is None else {"token.tag"})  # what no component may replace
@@ -125,7 +127,12 @@ class Parser:
         if not isinstance(sentence, Iterable):
             raise IncparseError(f"a sentence has to be a text, or a list of words, not {sentence!r}")
         sentence = sentence if isinstance(sentence, str) else list(sentence)
-        if tags is not None and (isinstance(sentence, str) or isinstance(tags, str) or len(tags) != len(sentence)):
+        if tags is not None and (
+            isinstance(sentence, str)
+            or not isinstance(tags, Sequence)
+            or isinstance(tags, str)
+            or len(tags) != len(sentence)
+        ):
             raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
         _check_strings("tag", tags or ())
         if not isinstance(sentence, str):

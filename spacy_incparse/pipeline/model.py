@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
@@ -248,14 +249,18 @@ class RerankerModel(ComponentModel):
 def check_source(nlp: Language, name: str, source: str | Path | None, model: type[ComponentModel]) -> set[str]:
     """Raise ModelError now, and not at the first text, if the weights of a source cannot be read.
 
-    Return the names of the parts of the weights.
+    Return the names of the parts of the weights. Warns if they are those of another language than the pipeline's.
 
     This is skipped for a component that is being loaded: a saved pipeline has its weights, and the source may not exist
     any more.
     """
     if source is None or is_being_loaded(nlp, name):
         return set()
-    return set(read_parts(source, *model.factories))
+    parts = set(read_parts(source, *model.factories))
+    lang = srsly.read_json(find_pipeline(source) / "meta.json").get("lang", "xx")
+    if lang != nlp.lang and "xx" not in (lang, nlp.lang):
+        warnings.warn(f"{name}: the model {str(source)!r} is for {lang!r}, the pipeline for {nlp.lang!r}", stacklevel=2)
+    return parts
 
 
 def is_being_loaded(nlp: Language, name: str) -> bool:

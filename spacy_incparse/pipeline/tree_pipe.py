@@ -93,13 +93,20 @@ TREE_SCORE_WEIGHTS: dict[str, float | None] = {"const_f": 1.0, "const_p": 0.0, "
 def tree_factory(name: str, default_config: dict[str, Any], *assigns: str) -> Callable[[Factory], Factory]:
     """Register a factory of components that store trees and know their pipeline.
 
-    spaCy checks the `**settings` that the factory takes as the fields of `TreeSettings` in its default config.
+    spaCy checks that the `**settings` that the factory takes are fields of `TreeSettings` in its default config; those
+    in `CHECKS`, and `search`, check their values themselves.
     """
 
     def registered(make: Factory) -> Factory:
-        own = [one for one in signature(make).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
+        checked = {"search", *CHECKS}
+        own = [
+            one.replace(annotation=Any) if one.name in checked else one
+            for one in signature(make).parameters.values()
+            if one.kind != Parameter.VAR_KEYWORD
+        ]
         types, known = get_type_hints(TreeSettings), {one.name for one in own}
         shared = [one for one in types if one in default_config and one not in known]
+        types |= dict.fromkeys(checked, Any)
         more = [Parameter(one, Parameter.KEYWORD_ONLY, annotation=types[one]) for one in shared]
 
         @wraps(make)
@@ -272,11 +279,15 @@ def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
         yield one
 
 
+_FLAG = (lambda value: isinstance(value, bool), "true or false")
 _GROUP = (lambda value: value is None or isinstance(value, str), "a name, or None")
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tags": (lambda value: value in ("own", "doc"), "'own' or 'doc'"),
     "nbest": (lambda value: type(value) is int and value >= 0, "a whole number of 0 or more"),
-    "ptb_words": (lambda value: isinstance(value, bool), "true or false"),
+    "set_tags": _FLAG,
+    "ptb_words": _FLAG,
+    "noun_chunks": _FLAG,
+    "measures": _FLAG,
     "spans_key": _GROUP,
     "required_key": _GROUP,
     "forbidden_key": _GROUP,
@@ -310,8 +321,8 @@ class TreePipe(SearchingPipe):
             use_tree_chunks(vocab)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _CHECKS:
-            is_right, what = _CHECKS[name]
+        if name in CHECKS:
+            is_right, what = CHECKS[name]
             if not is_right(value):
                 raise ConfigError(f"{self.name}: {name} = {value!r} must be {what}")
             if name == "nbest":
@@ -446,6 +457,7 @@ class TreePipe(SearchingPipe):
     def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
         """Return sentences of any Docs with their trees; one that fails has a flat tree, without harm to others."""
         self._check_tags(sentences, decoder.parser)
+        self._check_words(sentences, decoder.parser)
         parsed: list[ParsedSentence] = []
         numbered = zip(accumulate(len(one.words) for one in sentences), sentences, strict=True)
         groups = groupby(numbered, lambda pair: pair[0] // BATCH_WORDS)
@@ -477,11 +489,22 @@ class TreePipe(SearchingPipe):
     def _check_tags(self, sentences: Sequence[Sentence], parser: Parser) -> None:
         """Warn, once, if the parser does not know tags that sentences were given."""
 
+    def _check_words(self, sentences: Sequence[Sentence], parser: Parser) -> None:
+        """Warn, once, if a parser that knows many words knows few of those in sentences."""
+        known = parser.known_words
+        if len(known) >= MANY_WORDS and "words" not in self._warned:
+            words = [word for sentence in sentences for word in sentence.words if word.isalpha()]
+            unknown = [word for word in words if word not in known and word.lower() not in known]
+            if len(words) >= ENOUGH_WORDS and 2 * len(unknown) > len(words):
+                what = f"most words are unknown to the parser, such as {', '.join(dict.fromkeys(unknown[:3]))}"
+                self._warn_once("words", f"{what}: is the text in the language that it learned?")
+
     def _measured(self, item: ParsedSentence) -> ParsedSentence:
         """Return a sentence with measures of its words, if the component stores them."""
         return item
 
 
+MANY_WORDS, ENOUGH_WORDS = 5000, 10  # that the parser knows, and in a text, to judge by
 BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
 
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError, check_type
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays, compress_nodes, expand_unaries
 from spacy_incparse.trees.heads import HeadRules, head_children, head_words
@@ -28,20 +28,22 @@ def binarize(
     marker: separates the phrase's label from its children's in the labels of added nodes.
     horizontal: the most children that such a label names; None: all.
 
-    Raises ValueError if a label of the tree looks like an added one, since `unbinarize` would remove it.
+    Raises IncparseError if a label of the tree looks like an added one, since `unbinarize` would remove it.
 
     The added nodes have the labels that treebank tools use for Chomsky normal form: `NP|<JJ-NN>` is the part of an NP
     that contains JJ and NN. With `horizontal=h` a label names only the h children nearest to the one split off, so that
     rules are shared (horizontal markovization, Klein & Manning 2003, section 2).
     """
+    check_type("marker", marker, str, "a string, such as '|'")
+    check_type("horizontal", horizontal, int | None, "a whole number, or None")
     if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
+        raise IncparseError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
     if not marker:
-        raise ValueError("the marker is empty")
+        raise IncparseError("the marker is empty")
     is_put_in = _put_in_pattern(marker)
     for label, size in zip(arrays.labels, arrays.sizes, strict=True):
         if size > 1 and is_put_in.search(label):
-            raise ValueError(f"the label {label!r} looks like one that {marker!r} marks: choose another marker")
+            raise IncparseError(f"the label {label!r} looks like one that {marker!r} marks: choose another marker")
 
     def between(node: int, children: Sequence[int]) -> Iterator[Node]:
         for n_split_off in range(1, len(children) - 1):
@@ -56,6 +58,7 @@ def binarize(
 
 def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
     """Return the tree as it was before `binarize` with the same marker."""
+    check_type("marker", marker, str, "a string, such as '|'")
     labels, sizes = arrays.labels, arrays.sizes
     is_put_in = _put_in_pattern(marker)
     kept = [size == 1 or not is_put_in.search(label) for label, size in zip(labels, sizes, strict=True)]

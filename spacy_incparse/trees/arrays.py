@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, check_type
 from spacy_incparse.trees.labels import ROOT_NAMES, bare_label, function_tags
 
 if TYPE_CHECKING:
@@ -295,6 +295,8 @@ def map_labels(
     labels, sizes = arrays.labels, arrays.sizes
     new = (lambda label: change.get(label, label)) if isinstance(change, Mapping) else change
     changed = [new(label) if tags or size > 1 else label for label, size in zip(labels, sizes, strict=True)]
+    for label in changed:
+        check_type("a new label", label, str, "a string")
     return TreeArrays.of(changed, sizes, arrays.words)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, overload
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, check_type
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.tokens import escape_label
 from spacy_incparse.trees import arrays as edits
@@ -214,6 +214,7 @@ class Tree:
 
         Warns once about each label that no tree of this kind has.
         """
+        check_type("label", label, str | Collection | None, "a label, or a collection of labels")
         found = walks.labelled(self._arrays, self._nodes(), label)
         if label:
             warn_of_unknown_labels(self._arrays, label, phrases_only=False, stacklevel=2)
@@ -228,6 +229,7 @@ class Tree:
 
         Warns once about each label that no tree of this kind has.
         """
+        check_type("label", label, str | Collection | None, "a label, or a collection of labels")
         arrays = self._arrays
         phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
         found = walks.labelled(arrays, phrases, label)
@@ -305,6 +307,8 @@ class Tree:
 
         They replace those of the tree. Raises IncparseError if one of them does not fit.
         """
+        for name, value in (("functions", functions), ("empties", empties)):
+            check_type(name, value, Sequence, "a sequence")
         return Tree(annotated(self.own_arrays, functions, empties))
 
     def with_empties(self) -> Tree:
@@ -328,10 +332,12 @@ class Tree:
 
         root: join the top node too; tags: join a phrase with its POS node if that is its only child.
         """
+        check_type("joint", joint, str, "a string, such as '+'")
         return Tree(edits.collapse_unaries(self.own_arrays, joint, root=root, tags=tags))
 
     def expand_unaries(self, joint: str = "+") -> Tree:
         """Return a tree with one node for each part of a joint label: the inverse of `collapse_unaries`."""
+        check_type("joint", joint, str, "a string, such as '+'")
         return Tree(edits.expand_unaries(self.own_arrays, joint))
 
     def binarize(self, direction: str = "right", *, marker: str = "|", horizontal: int | None = None) -> Tree:
@@ -351,6 +357,8 @@ class Tree:
 
         tags: whether POS nodes are changed too.
         """
+        if not callable(change):
+            check_type("change", change, Mapping, "a function, or a table of labels")
         arrays = self.own_arrays
         return Tree(replace(edits.map_labels(arrays, change, tags=tags), annotation=arrays.annotation))
 
@@ -362,6 +370,7 @@ class Tree:
 
         Raises TreebankError with line, column and the expected input unless the string is exactly one tree.
         """
+        check_type("text", text, str, "a string of brackets")
         return Tree(parse_one(text, tags=tags))
 
     @staticmethod
@@ -380,11 +389,12 @@ class Tree:
         Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the
         spelling of the Penn Treebank.
         """
+        check_type("width", width, int | None, "a number of characters, or None")
         return bracket_string(self, width=width, ptb=ptb)
 
     def pretty(self, width: int = 80) -> str:
         """Return the brackets on indented lines; a subtree that fits into `width` characters stays on one line."""
-        return bracket_string(self, width=width)
+        return self.to_string(width=width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return text, tokens and phrases as a JSON-serializable dict; docs/formats.md describes the keys."""

@@ -64,6 +64,8 @@ def test_it_leaves_scores(project):
 def test_it_leaves_a_package_that_asks_for_this_one(project):
     package = project / "packages" / "en_incparse-0.1.0"
     meta = json.loads((package / "meta.json").read_text(encoding="utf-8"))
+    assert meta["license"]
+    assert meta["description"]
     assert any(requirement.startswith("spacy-incparse>=") for requirement in meta["requirements"])
     assert spacy.load(package / "en_incparse" / "en_incparse-0.1.0")("The rain stopped.")._.trees
 

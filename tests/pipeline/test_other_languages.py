@@ -1,0 +1,24 @@
+import warnings
+
+import pytest
+import spacy
+
+import spacy_incparse
+
+GERMAN = "Der alte Kapitän wollte gestern Abend noch einmal seinen Hund im Garten suchen."
+
+
+@pytest.mark.parametrize("name", ["en", "en_accurate", "en_generative"])
+def test_words_that_are_mostly_unknown_cause_one_warning(name):
+    nlp = spacy_incparse.load(name, config={"components": {"incparse": {"measures": False}}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp("The old captain wanted to look for his dog in the garden again last night.")
+    with pytest.warns(UserWarning, match="most words are unknown to the parser, such as .*Kapitän") as found:
+        list(nlp.pipe([GERMAN, GERMAN], batch_size=1))
+    assert len(found) == 1
+
+
+def test_a_model_of_another_language_causes_a_warning():
+    with pytest.warns(UserWarning, match="the model 'en' is for 'en', the pipeline for 'de'"):
+        spacy.blank("de").add_pipe("incparse", config={"model": "en"})
