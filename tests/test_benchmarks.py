@@ -286,3 +286,17 @@ def test_house(load, capsys):
     assert re.search(r"settings that users can write \| .* \| \d+ \(\d+\) \|", capsys.readouterr().out)
     assert house.lines_before_definitions(["import os", "", "@cache", "def f():", "    pass"]) == 2
     assert house.traced("pipe")["frames"] > 1
+
+
+def test_relations_and_dependencies_are_compared(load):
+    """With counts made by hand: one of three relations has another head, and the understood one is missing."""
+    relations = load("relations")
+    gold = Tree.from_string(
+        "(S (NP-SBJ-1 (NNP Eva)) (VP (VBD wanted) (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB win) (NP (NN gold)))))))"
+    ).remove_empties()
+    wrong = Tree.from_string("(S (NP (NNP Eva)) (VP (VBD wanted) (NP (TO to) (VB win) (NN gold))))")
+    cells = dict(zip(relations.TABLE.columns, relations.agreement([gold], [wrong.arrays]), strict=True))
+    assert (cells["precision"], cells["recall"], cells["nonlocal recall"]) == ("50.00", "25.00", "0.00")
+    assert (cells["subject"], cells["relations"], cells["nonlocal relations"]) == ("66.67", "4", "1")
+    words = [(1, "nsubj"), (-1, "root"), (3, "mark"), (1, "ccomp"), (3, "punct")]
+    assert relations.attachment([gold.arrays], [words]) == ["100.00", "75.00", "4"]
