@@ -38,6 +38,7 @@ from spacy_incparse.parsing.combination import CombinerSearch
 from spacy_incparse.parsing.combined_kind import CombinedConfig
 from spacy_incparse.parsing.nbest import ChoiceSettings
 from spacy_incparse.pipeline.combiner import make_incparse_combiner
+from spacy_incparse.pipeline.functions import create_functions_scorer, functions_score, make_incparse_functions
 from spacy_incparse.pipeline.parser import make_incparse
 from spacy_incparse.pipeline.phrases import make_incparse_phrases
 from spacy_incparse.pipeline.registered import (
@@ -70,6 +71,7 @@ FACTORIES = {
     "incparse_senter": make_incparse_senter,
     "incparse_phrases": make_incparse_phrases,
     "incparse_reranker": make_incparse_reranker,
+    "incparse_functions": make_incparse_functions,
     "incparse_neural": make_incparse_neural,
     "incparse_combiner": make_incparse_combiner,
 }
@@ -82,6 +84,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
+    "spacy_incparse.functions_scorer.v1": ("scorers", create_functions_scorer, functions_score),
     "spacy_incparse.SentenceSplitter.v1": ("architectures", create_sentence_splitter, create_sentence_splitter),
     "spacy_incparse.SpanScorer.v1": ("architectures", create_span_scorer, create_span_scorer),
     "spacy_incparse.SentencePieces.v1": ("architectures", create_sentence_pieces, create_sentence_pieces),
@@ -142,6 +145,9 @@ def configuration() -> str:
         "### `[components.incparse_reranker.training]`",
         "These are only used in training. [training.md](training.md#rerank-the-parses) explains them.",
         _reranking(),
+        "## `incparse_functions`",
+        _component("incparse_functions"),
+        "[trees.md](trees.md#functions-and-empty-categories) shows what it adds.",
         "## `incparse_neural`",
         _component("incparse_neural"),
         "### `[components.incparse_neural.search]`",

@@ -15,13 +15,14 @@ from typer import Argument, Option, echo
 
 from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.annotations import GROUPS, AnnotationScores, Counts
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, read_params
 from spacy_incparse.evaluation.evalb import TextScores, report_scores, score_texts
 from spacy_incparse.evaluation.nbest import Oracle, OracleReport
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
-from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees, read_parses
+from spacy_incparse.treebanks.reader import ANNOTATED, SkipLog, Step, read_numbered_trees, read_parses
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ def evaluate_command(
     options.keep_inputs(output, treebank, prm)
     params = COLLINS if prm is None else read_params(prm)
     how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators}
-    trees = _gold_trees(treebank, skip_bad=skip_bad, **how)
     nlp, _ = options.open_pipeline(model)
+    has_functions = "incparse_functions" in nlp.pipe_factories.values() and not raw
+    trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=ANNOTATED if has_functions else None)
     evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params)
     echo(evaluation.format())
     settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
@@ -73,11 +75,17 @@ def evaluate_command(
 
 
 def _gold_trees(
-    treebank: str, *, gold_tags: bool, skip_bad: bool, no_tags: bool, separators: str | None = None
+    treebank: str,
+    *,
+    gold_tags: bool,
+    skip_bad: bool,
+    no_tags: bool,
+    separators: str | None = None,
+    steps: Sequence[Step] | None = None,
 ) -> list[Tree]:
     if gold_tags and no_tags:
         raise IncparseError("--gold-tags and --no-tags exclude each other")
-    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
+    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -92,23 +100,43 @@ class Evaluation:
     n_relaxed: int  # sentences in which some word needed more than the grammar's triples
     words_per_second: float  # of the whole pipeline
     confidence: ConfidenceScores | None = None
+    annotations: AnnotationScores | None = None  # of functions and empty categories, if trees have them
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a JSON-serializable dict, described in docs/formats.md."""
         scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
         counts = {"sents": self.n_sents, "words": self.n_words, "failed": self.n_failed, "relaxed": self.n_relaxed}
         calibration = {} if self.confidence is None else {"calibration": self.confidence.to_dict()}
-        return counts | {"words_per_second": round(self.words_per_second, 1)} | scores | calibration
+        found = (
+            {} if self.annotations is None else {name: counts.f for name, counts in _annotation_rows(self.annotations)}
+        )
+        annotations = {"annotations": found} if found else {}
+        return counts | {"words_per_second": round(self.words_per_second, 1)} | scores | calibration | annotations
 
     def format(self) -> str:
         """Return the figures as text."""
         scores = self.result.format() if self.raw else self.result.scores.format()
         confidence = "" if self.confidence is None else f"\n{self.confidence.format()}"
+        rows = [] if self.annotations is None else list(_annotation_rows(self.annotations))
+        table = [f"{name:<38}{100 * row.precision:7.2f}{100 * row.recall:7.2f}{100 * row.f:7.2f}" for name, row in rows]
+        head = f"{'functions and empty categories':<38}{'P':>7}{'R':>7}{'F':>7}"
+        annotations = "\n\n" + "\n".join([head, *table]) if rows else ""
         return (
             f"{scores}\n\n{self.n_sents:,} sentences, {self.n_words:,} words; "
             f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; "
-            f"{self.words_per_second:,.0f} words per second{confidence}"
+            f"{self.words_per_second:,.0f} words per second{confidence}{annotations}"
         )
+
+
+def _annotation_rows(scores: AnnotationScores) -> Iterator[tuple[str, Counts]]:
+    """Yield what is printed of the scores, with its name."""
+    groups = {"all": None, **GROUPS, "subjects": ("SBJ",)}
+    for what, tally in (("phrases in both", scores.matched), ("end to end", scores.whole)):
+        yield from ((f"functions, {what}: {name}", tally.total(tags)) for name, tags in groups.items())
+    yield "empty categories", scores.empties.total()
+    yield "empty categories with antecedents", scores.linked.total()
+    for name, counts in sorted(scores.empties.items(), key=lambda item: -item[1].n_gold)[:8]:
+        yield f"  {name}", counts
 
 
 def evaluate(
@@ -139,6 +167,11 @@ def evaluate(
         parsed = list(nlp.pipe(inputs))
         seconds = time.perf_counter() - started
     results = [tree for doc in parsed for tree in anchored_trees(doc)]
+    annotations = AnnotationScores() if not raw and any(tree.arrays.annotation for tree in trees) else None
+    if annotations is not None:
+        for tree, doc in zip(trees, parsed, strict=True):
+            found = next((one.tree for one in anchored_trees(doc) if one.tree.words == tree.words), None)
+            annotations.add(tree, found or tree.strip_functions())
     return Evaluation(
         result=score_texts(map(placed_trees, gold), map(placed_trees, parsed), params=params),
         raw=raw,
@@ -148,6 +181,7 @@ def evaluate(
         n_relaxed=sum(tree.source == "relaxed" for tree in results),
         words_per_second=sum(len(tree.tree.words) for tree in results) / max(seconds, 1e-9),
         confidence=score_confidence(trees, parsed) if with_confidence else None,
+        annotations=annotations,
     )
 
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.corpora.annotate import RunWorkers
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 # Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
 _LISTS = ("lists", "bllip")
@@ -75,12 +76,14 @@ _LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
     ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
     output=output_option("FILE", "Write to this file instead of standard output."),
     nbest=Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first."),
+    functions=Option("--functions", help="Add function tags, as in NP-SBJ."),
+    empties=Option("--empties", help="Add empty categories with their antecedents, as in (NP (-NONE- *-1))."),
     n_process=Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one."),
 )  # fmt: skip
 def parse_command(
     text: str | None = None, model: str = "en", source: str | None = None, by_line: bool = False,
     tokenized: bool = False, tagged: bool = False, format_: str | None = None, ptb: bool = False, nbest: int = 1,
-    n_process: int = 1, output: Path | None = None,
+    functions: bool = False, empties: bool = False, n_process: int = 1, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Parse text and show the trees.
 
@@ -114,7 +117,8 @@ def parse_command(
         batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
         lines, texts = decoded(opened, source), cast("Iterable[Any]", ())
         lines = map(penn_to_text, lines) if ptb and not (tagged or tokenized) else lines
-        nlp, parser = open_pipeline(model)
+        n_trees = nbest if nbest > 1 or name in _LISTS else None
+        nlp, parser = _pipeline(model, functions=functions, empties=empties, is_list=n_trees is not None)
         if tagged or tokenized:
             tags = parser.decoder.parser.tags if tagged else None
             texts = _line_docs(lines, nlp, tags, source or "the text", ptb=ptb)
@@ -124,7 +128,6 @@ def parse_command(
             texts = paragraphs(lines)
         known = (SENTENCES if tagged or tokenized or by_line else set()) | ({"token.tag"} if tagged else set())
         with given(nlp, known, "doc" if tagged else None):
-            n_trees = nbest if nbest > 1 or name in _LISTS else None
             sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
             written = _written(name, sentences, nbest > 1, ptb, parser.decoder.model_parser.heads)
             if name in CAIRO_FORMATS:
@@ -137,6 +140,22 @@ def parse_command(
                 write_lines(output, written)
             for line in written:
                 echo(line)  # at once
+
+
+def _pipeline(model: str, *, functions: bool, empties: bool, is_list: bool) -> tuple[Language, TreePipe]:
+    """Return a pipeline that adds functions and empty categories if wanted, and its parser.
+
+    Raises IncparseError if they are wanted for lists, which have none.
+    """
+    from spacy_incparse.pipeline.loading import add_functions
+
+    nlp, parser = open_pipeline(model)
+    if functions or empties:
+        if is_list:
+            raise IncparseError("--functions and --empties are for the best tree: leave out --nbest, or the lists")
+        finder = add_functions(nlp, model)
+        finder.functions, finder.empties = functions, empties
+    return nlp, parser
 
 
 @contextmanager
@@ -352,7 +371,8 @@ def _written(
     """
 
     def row(sentence: ParsedSentence) -> list[Entry]:
-        trees = [_penn_spelling(parse.tree) if ptb else parse.tree for parse in sentence.parses]
+        whole = [parse.tree.with_empties() for parse in sentence.parses]
+        trees = list(map(_penn_spelling, whole)) if ptb else whole
         if not is_list:
             return [Entry(trees[0])]
         captions = [f"{rank} · score {parse.score:.6g}" for rank, parse in enumerate(sentence.parses, start=1)]
@@ -379,7 +399,8 @@ def _written(
             for rank, parse in enumerate(sentence.parses, start=1):
                 if is_list:  # a line that identifies the tree, a comment in bracket files
                     yield f"{'%' if name in _LATEX else '#'} sent {number} parse {rank} score {parse.score:.6g}"
-                shown = _penn_spelling(parse.tree) if ptb else parse.tree
+                whole = parse.tree.with_empties()
+                shown = _penn_spelling(whole) if ptb else whole
                 if name == "conllu":
                     yield from _conllu(number, sentence, parse.tree, ptb, heads)
                 elif name == "draw":
@@ -387,7 +408,7 @@ def _written(
                 elif name in _LATEX:
                     yield shown.to_latex(_LATEX[name])
                 else:
-                    tree = parse.tree.to_string(width=width if name == "pretty" else None, ptb=ptb)
+                    tree = whole.to_string(width=width if name == "pretty" else None, ptb=ptb)
                     yield f"{tree}\n" if name == "pretty" else tree
 
 
@@ -403,10 +424,14 @@ def _conllu(number: int, sentence: ParsedSentence, tree: Tree, ptb: bool, heads:
 def json_line(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> str:
     """Return one object on one line; in a list, "nbest" contains all analyses."""
 
+    def span(node: Tree) -> dict[str, Any]:
+        bounds = {"label": node.label, "start": node.start, "end": node.end}
+        return bounds | ({"function": node.function} if node.function else {})
+
     def analysis(parse: Parse) -> dict[str, Any]:
         return {
-            "tree": parse.tree.to_string(ptb=ptb),
-            "spans": [{"label": label, "start": start, "end": end} for label, start, end in parse.tree.spans()],
+            "tree": parse.tree.with_empties().to_string(ptb=ptb),
+            "spans": [span(node) for node in parse.tree.phrases()],
             "score": parse.score,
             "source": parse.source,
         }

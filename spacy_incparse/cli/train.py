@@ -20,6 +20,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.parsing.catalogue import recipes
 from spacy_incparse.training.passes import ExtraTrees, check_weight
+from spacy_incparse.treebanks.reader import ANNOTATED
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def config_names() -> tuple[str, ...]:
     extra=Option(
         "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
     ),
+    functions=Option("--functions", help="Also learn function tags and traces, if TRAIN has them."),
     extra_weight=Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees."),
 )  # fmt: skip
 def train_command(
@@ -92,11 +94,11 @@ def train_command(
     init_tok2vec: Path | None = None, gpu: int = -1, mixed_precision: bool = False, from_model: str | None = None,
     resume: bool = False, resume_or_start: bool = False, force: bool = False, skip_bad: bool = False,
     no_tags: bool = False, separators: str | None = None, n_process: int = 1, extra: str | None = None,
-    extra_weight: float = 1.0,
+    extra_weight: float = 1.0, functions: bool = False,
 ) -> None:  # fmt: skip
     """Train a spaCy pipeline on your treebank.
 
-    You can use any treebank in Penn brackets; traces and function tags are dropped. The best pass is in
+    You can use any treebank in Penn brackets; parsers learn without traces and function tags. The best pass is in
     OUT_DIR/model-best, for spacy.load(). OUT_DIR/state is for --resume, and you can delete it at the end.
 
     \b
@@ -122,7 +124,21 @@ def train_command(
     learned = partial(read, for_grammar=recipe.FOR_GRAMMAR)
     more = ExtraTrees(() if extra is None else learned(extra), extra_weight)
     recipe.train_pipeline(learned(train), read(dev), out_dir, resume=resumes, extra=more)
+    if functions:
+        learn_functions(out_dir / BEST, read(train, steps=ANNOTATED), heads)
     echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def learn_functions(folder: Path, trees: Sequence[Tree], heads: Path | None = None) -> None:
+    """Add `incparse_functions` to a saved pipeline, or train it anew, on trees with functions and empty categories."""
+    from spacy_incparse.documents.gold import examples
+    from spacy_incparse.pipeline.loading import load
+
+    name = "incparse_functions"
+    nlp = load(folder, exclude=[name])
+    finder = nlp.add_pipe(name, config={"training": {"heads": heads and str(heads)}})
+    finder.initialize(lambda: examples(nlp, trees), nlp=nlp)  # type: ignore[attr-defined]
+    nlp.to_disk(folder)
 
 
 def _recipe_type(config: str | None, base: str | None) -> type[Recipe | NeuralRecipe]:

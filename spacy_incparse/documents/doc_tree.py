@@ -155,7 +155,10 @@ class DocTree(Tree):
                 )
             confidence = known[0]
         of_tree, of_phrases = confidence
-        return of_phrases().get((self.label, self.start, self.end), 0.0) if index else of_tree
+        if index == 0:
+            return of_tree
+        phrases, place = of_phrases(), (self.start, self.end)  # functions may have become parts of labels
+        return phrases.get((self.label, *place), phrases.get((self.category, *place), 0.0))
 
     def _covering(self, start_char: int, end_char: int) -> Span:
         span = self._doc.char_span(start_char, end_char, alignment_mode="expand")
@@ -255,7 +258,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Input, Parse]:
     for component in sorted(live, key=lambda one: (one not in made, one.vocab is not doc.vocab)):
         for given, best in _own_parses(component, doc, sentence, found):
             # The score was stored with six digits, or lost with all but the spans.
-            if best.tree == found.tree and (
+            if best.tree in (found.tree, found.tree.strip_functions()) and (
                 found.score is None
                 or f"{best.score:.6g}" == f"{found.score:.6g}"
                 or abs(best.score - found.score) < component.decoder.model_parser.score_tolerance

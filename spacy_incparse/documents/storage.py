@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -158,7 +158,7 @@ _cache: WeakKeyDictionary[Doc, dict[Key, tuple[str, AnchoredTree]]] = WeakKeyDic
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in text order. Raises IncparseError if a stored string cannot be read."""
     values = stored_trees(doc)
-    trees = [_anchored(doc, key, values[key]) for key in sorted(values, key=lambda key: key[2:])]
+    trees = [anchored_tree(doc, key, values[key]) for key in sorted(values, key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
 
 
@@ -168,6 +168,15 @@ def stored_trees(doc: Doc) -> dict[Key, str]:
     return _lost_trees(doc) | values if doc.spans else values
 
 
+def replace_trees(doc: Doc, values: Mapping[Key, str]) -> None:
+    """Store other strings for trees of the Doc, also where mirrors keep them."""
+    user_data(doc).update(values)
+    for group in doc.spans.values():
+        if MARK in group.attrs:
+            mirrored = ((start, end, old) for start, end, old in group.attrs[MARK])
+            group.attrs[MARK] = [(start, end, values.get(key_of(start, end), old)) for start, end, old in mirrored]
+
+
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
     """Return the tree of the sentence that contains the span, or None. Raises IncparseError as in `anchored_trees`."""
     doc = span.doc
@@ -175,18 +184,21 @@ def anchored_tree_over(span: Span) -> AnchoredTree | None:
     if doc.has_annotation("SENT_START"):
         key = key_of(span.sent.start_char, span.sent.end_char)
         value = user_data(doc).get(key) or lost.get(key)
-        found = None if value is None else _anchored(doc, key, value)
+        found = None if value is None else anchored_tree(doc, key, value)
         if found is not None:
             return found
     # Sentence boundaries may have changed since parsing: find the tree by its characters.
     for key, value in stored_trees(doc).items():
         if key[2] <= span.start_char and span.end_char <= key[3]:
-            return _anchored(doc, key, value)
+            return anchored_tree(doc, key, value)
     return None
 
 
-def _anchored(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
-    """Return a tree, from the cache if its string is the same."""
+def anchored_tree(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
+    """Return the tree that a string stores, from the cache if it is the same; None if it is not about this text.
+
+    Raises IncparseError if the string is damaged.
+    """
     cached = _cache.setdefault(doc, {})
     _, _, start_char, end_char = key
     if key not in cached or cached[key][0] != value:

@@ -21,8 +21,11 @@ from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.trees.tree import Tree
 
 
-def load(name: str | Path = "en", **kwargs: Any) -> Language:
+def load(name: str | Path = "en", *, functions: bool = False, **kwargs: Any) -> Language:
     """Return a whole pipeline, given the name of an embedded pipeline or the path of a saved one.
+
+    functions: whether it also finds function tags and empty categories, by the component `incparse_functions` with what
+        comes with the package for its language, unless the pipeline has its own.
 
     `kwargs` are passed to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError if the pipeline
     does not exist, or its weights are damaged or from another version. This is checked before anything is loaded.
@@ -30,7 +33,18 @@ def load(name: str | Path = "en", **kwargs: Any) -> Language:
     folder = find_pipeline(name)
     exclude = kwargs.get("exclude", ())
     check_pipeline(folder, [exclude] if isinstance(exclude, str) else list(exclude))
-    return spacy.load(folder, **kwargs)
+    nlp = spacy.load(folder, **kwargs)
+    if functions:
+        add_functions(nlp, name)
+    return nlp
+
+
+def add_functions(nlp: Language, model: str | Path) -> Any:
+    """Return the component `incparse_functions` of a pipeline, added with the weights for a model if there is none."""
+    for name, factory in nlp.pipe_factories.items():
+        if factory == "incparse_functions":
+            return nlp.get_pipe(name)
+    return nlp.add_pipe("incparse_functions", config={"model": str(model)})
 
 
 def load_for_texts(name: str) -> Language:

@@ -13,6 +13,7 @@ from zlib import compress, crc32
 
 import srsly
 
+from spacy_incparse import data
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip, write_bytes
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from confection import Config
     from spacy.language import Language
 
+    from spacy_incparse.functions.annotator import Annotator
     from spacy_incparse.rerank.reranker import Reranker
     from spacy_incparse.tagging.tagger import Tagger
 
@@ -246,6 +248,47 @@ class RerankerModel(ComponentModel):
         self._reranker = Reranker.from_bytes(parts["reranker"]) if "reranker" in parts else None
 
 
+class FunctionsModel(ComponentModel):
+    """The weights that find function tags and empty categories."""
+
+    name = "incparse_functions"
+    factories = ("incparse_functions",)
+
+    def __init__(self, source: str | Path | None = None):
+        super().__init__(source)
+        self._annotator: Annotator | None = None
+
+    @property
+    def annotator(self) -> Annotator | None:
+        """The annotator, or None before training."""
+        self._load_source()
+        return self._annotator
+
+    @annotator.setter
+    def annotator(self, annotator: Annotator) -> None:
+        self.source, self._annotator, self.checksum = None, annotator, ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The function tags that it can add; () if there are no weights."""
+        try:
+            inventory = None if self.annotator is None else self.annotator.inventory
+        except ModelError:
+            return ()
+        if inventory is None:
+            return ()
+        known = {tag for tags in inventory.functions for tag in tags.split("-") if tag}
+        return tuple(sorted(known if inventory.given is None else known.intersection(inventory.given)))
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.annotator is None else {"functions": self.annotator.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.functions.annotator import Annotator
+
+        self._annotator = Annotator.from_bytes(parts["functions"]) if "functions" in parts else None
+
+
 def check_source(nlp: Language, name: str, source: str | Path | None, model: type[ComponentModel]) -> set[str]:
     """Raise ModelError now, and not at the first text, if the weights of a source cannot be read.
 
@@ -272,7 +315,12 @@ def is_being_loaded(nlp: Language, name: str) -> bool:
 # it is ever executed. All of this is checked before any weights are used.
 
 FORMAT = b"spacy-incparse model 3"
-FACTORIES = ("incparse", "incparse_tagger", "incparse_reranker")  # components that have such a file
+FACTORIES = (
+    "incparse",
+    "incparse_tagger",
+    "incparse_reranker",
+    "incparse_functions",
+)  # components that have such a file
 
 
 def pack(parts: Mapping[str, bytes]) -> bytes:
@@ -327,6 +375,8 @@ def read_parts(source: str | Path, *factories: str) -> Parts:
     """
     folder = find_pipeline(source)
     files = _files(folder, *factories)
+    if not files and factories == FunctionsModel.factories and (shared := shared_functions(folder)):
+        files = [(factories[0], shared)]
     if not files:
         neural, hint = "incparse_neural", ""
         if any(settings.get("factory") == neural for settings in read_components(folder)):
@@ -334,6 +384,12 @@ def read_parts(source: str | Path, *factories: str) -> Parts:
         raise ModelError(f"the pipeline {str(source)!r} has no component {' or '.join(factories)}{hint}")
     _, path = min(files, key=lambda file: factories.index(file[0]))
     return _read_file(path)
+
+
+def shared_functions(folder: Path) -> Path | None:
+    """Return the weights of `incparse_functions` that come with the package for a pipeline's language, if there are."""
+    path = Path(data.__file__).parent / "functions" / _read_config(folder)["nlp"].get("lang", "")
+    return path if path.is_file() else None
 
 
 @contextmanager

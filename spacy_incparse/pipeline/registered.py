@@ -24,7 +24,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import release_memory
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.training.temperature import MAX_SENTENCES
-from spacy_incparse.treebanks.reader import STANDARD, SkipLog, normalize, read_trees, with_separators
+from spacy_incparse.treebanks.reader import ANNOTATED, STANDARD, SkipLog, normalize, read_trees, with_separators
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -156,11 +156,12 @@ def create_treebank_reader(
     natural_spacing: bool = False,
     tags: bool = True,
     separators: str | None = None,
+    functions: bool = False,
 ) -> Callable[[Language], Iterable[Example]]:
     """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
     return TreebankReader(
         path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags,
-        separators=separators,
+        separators=separators, functions=functions,
     )  # fmt: skip
 
 
@@ -187,6 +188,7 @@ class TreebankReader:
         then creates the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
     tags: whether the words of bracket files have POS nodes. If not, as in `(NP the cat)`, each word gets the tag X.
     separators: what separates functions in bracket files besides - and =, such as "_*" for NP_SB and ADJP*OC.
+    functions: whether the trees of bracket files keep function tags and traces, for `incparse_functions`.
     """
 
     def __init__(
@@ -199,6 +201,7 @@ class TreebankReader:
         natural_spacing: bool = False,
         tags: bool = True,
         separators: str | None = None,
+        functions: bool = False,
     ):
         if path is None:
             raise ConfigError("the corpus has no path: set one, as in --paths.train train.mrg --paths.dev dev.mrg")
@@ -206,7 +209,8 @@ class TreebankReader:
         check_number("max_length", max_length, 0, MOST)
         self.path, self.limit, self.max_length = Path(path), limit, max_length
         self.skip_bad, self.natural_spacing, self.tags = skip_bad, natural_spacing, tags
-        self._steps = None if separators is None else (with_separators(separators), *STANDARD)
+        steps = ANNOTATED if functions else None  # None: STANDARD, which is fastest so
+        self._steps = steps if separators is None else (with_separators(separators), *(steps or STANDARD))
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples in the order of the files."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
 
@@ -201,6 +201,19 @@ def annotation_fields(arrays: TreeArrays) -> list[str]:
     if annotation and annotation.empties:
         fields.append(EMPTIES + "~".join(map(_spelled_empty, annotation.empties)))
     return fields
+
+
+def reannotated(value: str, arrays: TreeArrays, *, full_labels: bool = False) -> str:
+    """Return the string of a tree with the functions and empty categories of `arrays` in place of its own.
+
+    full_labels: whether the functions become parts of the labels. All other fields stay.
+    """
+    version, source, score, nodes, leaves, *more = value.split("|")
+    kept = [one for one in more if not one.startswith((FUNCTIONS, EMPTIES))]
+    if full_labels and arrays.annotation:
+        nodes = spell_nodes(tuple(map(arrays.full_label, range(len(arrays.sizes)))), arrays.sizes)
+        arrays = replace(arrays, annotation=replace(arrays.annotation, functions=()))
+    return "|".join((version, source, score, nodes, leaves, *kept, *annotation_fields(arrays)))
 
 
 def _spelled_empty(one: Empty) -> str:
