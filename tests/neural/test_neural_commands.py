@@ -88,3 +88,10 @@ def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
         monkeypatch.setattr(place, Mock(side_effect=AssertionError("Torch not compiled with CUDA enabled")))
         with pytest.raises(IncparseError, match=r"--gpu 0: Torch not compiled with CUDA enabled\. A GPU needs CUDA"):
             _use_gpu(0, config)
+
+
+def test_a_network_that_has_found_no_phrase_is_told(tmp_path):
+    arguments = ["train", str(ASSETS / "sample-train.mrg"), str(ASSETS / "sample-dev.mrg"), str(tmp_path / "out")]
+    result = CliRunner().invoke(app, [*arguments, "--config", "neural", "--max-epochs", "1"])
+    assert "0.00" in result.stdout
+    assert "no pass has found a phrase" in result.stderr
