@@ -379,7 +379,11 @@ def read_parts(source: str | Path, *factories: str) -> Parts:
         files = [(factories[0], shared)]
     if not files:
         neural, hint = "incparse_neural", ""
-        if any(settings.get("factory") == neural for settings in read_components(folder)):
+        if factories == FunctionsModel.factories:
+            hint = (
+                ", and none comes with the package for its language: train one with `spacy-incparse train --functions`"
+            )
+        elif any(settings.get("factory") == neural for settings in read_components(folder)):
             hint = f": add its parser with nlp.add_pipe('{neural}', source=spacy_incparse.load({str(source)!r}))"
         raise ModelError(f"the pipeline {str(source)!r} has no component {' or '.join(factories)}{hint}")
     _, path = min(files, key=lambda file: factories.index(file[0]))
