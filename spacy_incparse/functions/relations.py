@@ -256,4 +256,9 @@ class _Reader:
         tags = [] if item is None else [tag for tag in item.functions if tag not in _SAID]
         function = tags[0] if tags else None
         verb, head = self.arrays.starts[frame.verb], self.skeleton.words[node]
+        if (
+            relation != MODIFIER
+            and self.arrays.labels[self.arrays.leaves[head]] in self.table.categories["existential"]
+        ):
+            relation = EXPLETIVE
         return Relation(verb, relation, head, node, function, understood, frame.is_negated)

@@ -1,6 +1,11 @@
+import gzip
+from itertools import islice
+
+import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+import spacy_incparse
 from spacy_incparse.documents.relations import write_dependencies
 
 TEXT = "Eva , whom Tom likes , did not want to sell it ."
@@ -62,3 +67,21 @@ def test_dependencies_of_blank_tokens_and_sentences_without_a_tree():
     plain = spacy.blank("en")("Nothing here.")
     write_dependencies(plain)
     assert [token.head.i for token in plain] == [0, 0, 1]
+
+
+@pytest.mark.treebanks
+@pytest.mark.slow
+def test_relations_of_raw_text(treebanks):
+    """Nothing raises, an existential "there" is no argument, and where there is no verb, there are no relations."""
+    path = treebanks.parent / "text" / "ewt_train.txt.gz"
+    if not path.exists():
+        pytest.skip(f"needs the text {path}")
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        lines = [line.strip() for line in islice(file, 2000)]
+    for doc in spacy_incparse.load("en").pipe(lines):
+        relations = doc._.relations
+        write_dependencies(doc)
+        for one in relations:
+            assert one.head.tag_ != "EX" or one.relation not in ("subject", "object")
+        if not any(token.tag_[:2] in ("VB", "MD") for token in doc) and not any(t.phrases("VP") for t in doc._.trees):
+            assert not relations
