@@ -89,7 +89,7 @@ class _Labels:
         return found
 
     def _features(self, node: int, governor: int) -> Features:
-        """Return what the conditions of a rule for labels can ask, of a phrase and of the sibling that it depends on."""
+        """Return what the conditions of a rule for labels can ask, of a phrase and of the one that it depends on."""
         skeleton, arrays = self.skeleton, self.arrays
         above, children = arrays.parents[node], skeleton.children
         inner, beside, word, head = children[node], children[governor], skeleton.words[node], skeleton.words[governor]
