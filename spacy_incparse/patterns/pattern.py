@@ -125,7 +125,7 @@ class Pattern:
 
         With each comes what was given, if these were trees.
         """
-        check_type("trees", trees, Iterable, "a tree, or an iterable of trees, such as doc._.trees")
+        check_type("trees", trees, (Forest, Iterable), "a tree, or an iterable of trees, such as doc._.trees")
         given: Iterator[Any] = iter((trees,) if isinstance(trees, Tree | Forest) else trees)
         while group := list(islice(given, _TREES_AT_ONCE)):
             for one in group:
