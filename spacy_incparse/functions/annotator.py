@@ -67,7 +67,7 @@ class Inventory:
             arrays = gold.arrays
             labels = list(map(bare_label, arrays.labels))
             for node, text in enumerate(gold.functions):
-                if arrays.sizes[node] > 1 and text in numbers[0]:
+                if arrays.sizes[node] > 1 and text is not None and text in numbers[0]:
                     possible[0].setdefault(labels[node], {0}).add(numbers[0][text])
                     n_phrases[labels[node]] += 1
             all_elements = [element for elements in gold.slots.values() for element in elements]
@@ -278,5 +278,5 @@ def _show(gold: Gold, engine: Engine, inventory: Inventory) -> None:
         one if one >= -1 or one == LOST else -2 - new[-2 - one] if -2 - one in new else LOST for one in found
     ]
     engine.read(gold.arrays)
-    engine.set_gold_functions([numbers.get(text, -1) for text in gold.functions])
+    engine.set_gold_functions([-1 if text is None else numbers.get(text, -1) for text in gold.functions])
     engine.set_gold_empties(slots, antecedents, sorted(unknown))

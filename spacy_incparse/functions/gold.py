@@ -30,10 +30,10 @@ class Element(NamedTuple):
 
 @dataclass
 class Gold:
-    """A tree to learn from. What is said of `unknown` nodes, their functions aside, is not learnt."""
+    """A tree to learn from. Which empty categories `unknown` nodes have is not learnt."""
 
     arrays: TreeArrays
-    functions: list[str]  # of each node, joined by "-"
+    functions: Sequence[str | None]  # of each node, joined by "-"; None: not known
     slots: dict[tuple[int, int], list[Element]]  # by node and place between its children, in order
     unknown: set[int] = field(default_factory=set)
 
@@ -64,11 +64,12 @@ def _text(one: Empty) -> str:
 def on_parse(gold: Gold, parse: TreeArrays, heads: HeadRules) -> Gold:
     """Return what a gold tree says of a parse of its sentence.
 
-    Its phrases have the functions of those with the same label and words, or else with the same label and head.
+    Its phrases have the functions of those with the same label and words, or else with the same label and head; others
+    have unknown ones.
     """
     to_gold = _matches(gold.arrays, parse, heads)
     to_parse = {mine: node for node, mine in to_gold.items()}
-    functions = [gold.functions[to_gold[node]] if node in to_gold else "" for node in range(len(parse.sizes))]
+    functions = [gold.functions[to_gold[node]] if node in to_gold else None for node in range(len(parse.sizes))]
     found = Gold(parse, functions, {}, set(_phrases(parse)).difference(to_gold))
     placed: list[tuple[tuple[int, int], int, Element]] = []
     number = 0
