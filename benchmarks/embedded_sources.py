@@ -7,7 +7,7 @@ SHARED has `treebanks/gum` (with `documents.tsv`: genre and first tree of each d
 
 | file | what |
 |---|---|
-| `gold.mrg` | MASC, and the genres of GUM that may be used, without what is held out |
+| `gold.mrg` | MASC, and the genres of GUM that may be used, without what is held out; and constructed trees |
 | `extra/craft.mrg` | CRAFT, without what is held out |
 | `teacher.mrg` | for the teacher: `gold.mrg` and a fifth of CRAFT |
 | `student.mrg` | for the small neural parser: `gold.mrg` and a third of CRAFT |
@@ -26,6 +26,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from constructed_trees import constructed
+
 import spacy_incparse
 from spacy_incparse.repair.repair import find_rules, repair_trees
 from spacy_incparse.treebanks.reader import read_treebank
@@ -42,6 +44,7 @@ PARAGRAPHS = (  # one on each line: train_embedded.py names their licences
 )  # fmt: skip
 SEED = 0
 STRETCH = 20  # sentences
+N_CONSTRUCTED = 500  # trees with speech, and as many with money
 CONTRACTION = re.compile(r"(\w) ’ (s|t|re|ve|ll|d|m)\b")  # in MASC, some have spaces: isn ’ t
 UNWANTED = re.compile(r"�|http|www|@|_{3}|\*{2}")
 MAX_CHARACTERS = 400  # of a line of text: what is longer is mostly a list or a table
@@ -58,7 +61,8 @@ def main() -> None:
     gum = repaired(allowed(read_treebank(banks / "gum" / "train.mrg"), parts), "english")
     masc = repaired(read_treebank(banks / "masc" / "train.mrg"), "english")
     craft = repaired(read_treebank(banks / "craft" / "train.mrg"), "craft")
-    gold, more = mixed([*rest(gum, 20, 9), *rest(masc, 20, 9)]), rest(craft, 20, 9)
+    gold, more = [*rest(gum, 20, 9), *rest(masc, 20, 9)], rest(craft, 20, 9)
+    gold = mixed([*gold, *constructed(gold, N_CONSTRUCTED, SEED)])
     (out / "extra").mkdir(parents=True, exist_ok=True)
     write(out / "gold.mrg", gold)
     write(out / "extra" / "craft.mrg", more)

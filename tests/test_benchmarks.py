@@ -202,6 +202,25 @@ def test_embedded_pipelines_learn_from_what_they_may(load, tmp_path):
     assert not set(map(str, sources.rest(given, 10, 9))) & set(map(str, held_out))
 
 
+def test_constructed_trees_have_the_shapes_of_speech_and_of_money(load):
+    module = load("constructed_trees")
+    sentences = (
+        "(TOP (S (NP (DT The) (NN rain)) (VP (VBD came)) (. .)))",
+        "(TOP (SQ (VBP Do) (NP (PRP you)) (VP (VB see) (NP (DT the) (NN sea))) (. ?)))",
+        "(TOP (SBARQ (WHNP (WP Who)) (SQ (VP (VBZ calls) (NP (PRP us)))) (. ?)))",
+    )
+    given = [Tree.from_string(sentence) for sentence in sentences]
+    trees = module.constructed(given, 60, 0)
+    assert trees == module.constructed(given, 60, 0)
+    speech, money = trees[:60], trees[60:]
+    for tree in speech:
+        (top,) = tree.children
+        labels = [child.label for child in top.children if child.label not in ("``", "''", ",", ".")]
+        assert labels[0] in ("S", "SQ", "SBARQ") or "PRN" in labels
+        assert (top.label == "SINV") == (labels[1:3] == ["VP", "NP"])
+    assert all(tree.phrases("QP") or not {"million", "billion", "trillion"} & set(tree.words) for tree in money)
+
+
 def test_the_splitter_learns_from_genres_that_may_be_used(load, tmp_path):
     path = tmp_path / "train.conllu.gz"
     sentences = [
