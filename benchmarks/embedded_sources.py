@@ -44,7 +44,7 @@ PARAGRAPHS = (  # one on each line: train_embedded.py names their licences
 )  # fmt: skip
 SEED = 0
 STRETCH = 20  # sentences
-N_CONSTRUCTED = 500  # trees with speech, and as many with money
+N_CONSTRUCTED = 500  # trees with speech, as many with money, twice as many with other constructions
 CONTRACTION = re.compile(r"(\w) ’ (s|t|re|ve|ll|d|m)\b")  # in MASC, some have spaces: isn ’ t
 UNWANTED = re.compile(r"�|http|www|@|_{3}|\*{2}")
 MAX_CHARACTERS = 400  # of a line of text: what is longer is mostly a list or a table

@@ -72,7 +72,8 @@ WITHIN = (  # a sentence
     "Ltd. of|Ph.D. student|J. R. Hale|A. Brown|George W. Hall|Ref. 5|Tab. 1|No. 10 Downing Street|"
     "Dept. of Labor|Univ. of Leeds|Gen. Grant|D.C. area|Ex. 3|Mt. Ida|Ave. in|St. in|Blvd. near|viz. Rome|"
     "op. cit.|Bros. of|Co. of|Corp. in|Inc. in|Inc. has|Corp. said|Co. Chairman|"
-    "Edward L. Kane|Ann C. Wood|Inc. President"
+    "Edward L. Kane|Ann C. Wood|Inc. President|S&P 500|S&P 500|AT&T Corp.|R&D Director|Q&A Session|Mr. Hale|Mrs. Dunn|"
+    "Ms. Reed|Indeed, Mr. Orme|S.p.A. of|Pty. of|in Newsweek|$5 million Army contract|the A&W chain|B&B Hotel|P&L Item"
 ).split("|")
 LAST = (  # in a sentence
     "p.m.|a.m.|5 p.m.|at 11 a.m.|D.C.|the U.S.|the U.K.|the U.N.|Inc.|Corp.|Ltd.|Co.|Jr.|etc.|et al.|Ph.D.|"
@@ -287,9 +288,12 @@ def varied(documents: Iterable[list[Paragraph]], headings: Sequence[str], rng: r
                 parts = [[heading(rng.choice([sentences[0], *3 * [rng.choice(headings)]]), rng)], sentences]
             elif chance < 0.145:
                 sentences[0] = heading(sentences[0], rng) + rng.choice([" -- ", " — ", ": ", " - "]) + sentences[0]
-            elif chance < 0.165:
+            elif chance < 0.153:  # as newspapers begin a short report
+                words = rng.choice([sentences[0], *3 * [rng.choice(headings)]]).rstrip(".!?:").split(" ")
+                sentences.insert(0, " ".join(words[: rng.randint(1, 4)]).upper() + ":")
+            elif chance < 0.173:
                 parts = mail(sentences, rng)
-            elif chance < 0.175:
+            elif chance < 0.183:
                 parts = [[rng.choice(["***", "* * *", "---", "###", "____"])], sentences]
             for part in parts:
                 yield from [*part, ""]
