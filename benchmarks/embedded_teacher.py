@@ -19,6 +19,7 @@ from combiner_accuracy import combined
 from spacy.language import Language
 from thinc.api import Model
 
+from spacy_incparse.neural.encoder import computes_in_bfloat16
 from spacy_incparse.pipeline.tokenizer import penn_tokenizer
 
 # Lower than the combiner's default: a phrase that is uncertain is better than none, for those who learn from the trees.
@@ -58,7 +59,7 @@ def main() -> None:
 
 
 def teacher(parsers: list[str], weights: list[float]) -> Language:
-    """Return a pipeline in which only the combination of the parsers answers, with encoders in 8 bits."""
+    """Return a pipeline in which only the combination of the parsers answers, with encoders in 8 or 16 bits."""
     nlp, members = combined(parsers, weights, THRESHOLD)
     for name in members:
         nlp.disable_pipe(name)
@@ -67,7 +68,8 @@ def teacher(parsers: list[str], weights: list[float]) -> Language:
     for layer in layers:
         if layer.name == "by_length":
             layer.attrs["least_fill"] = LEAST_FILL
-    in_8_bits(layers)
+    if not computes_in_bfloat16():
+        in_8_bits(layers)
     return nlp
 
 
