@@ -1,4 +1,4 @@
-"""Parse the text that the embedded English pipelines learn from, by neural parsers that answer together.
+"""Parse the text that the embedded English pipelines learn from, by a neural parser or several that answer together.
 
     python benchmarks/embedded_teacher.py TEXT OUT PARSER [PARSER ...] --part 0/2
 
@@ -19,6 +19,7 @@ from combiner_accuracy import combined
 from spacy.language import Language
 from thinc.api import Model
 
+import spacy_incparse
 from spacy_incparse.neural.encoder import computes_in_bfloat16
 from spacy_incparse.pipeline.tokenizer import penn_tokenizer
 
@@ -59,8 +60,12 @@ def main() -> None:
 
 
 def teacher(parsers: list[str], weights: list[float]) -> Language:
-    """Return a pipeline in which only the combination of the parsers answers, with encoders in 8 or 16 bits."""
-    nlp, members = combined(parsers, weights, THRESHOLD)
+    """Return a pipeline in which only the parser or the combination answers, with encoders in 8 or 16 bits."""
+    if len(parsers) == 1:
+        nlp, members = spacy_incparse.load(parsers[0]), list[str]()
+        nlp.get_pipe("incparse_neural").search = {"threshold": THRESHOLD}
+    else:
+        nlp, members = combined(parsers, weights, THRESHOLD)
     for name in members:
         nlp.disable_pipe(name)
     nlp.tokenizer = penn_tokenizer(nlp)

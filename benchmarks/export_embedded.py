@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from train_embedded import CRAFT, ENCODERS, GUM, MASC, META, OUTPUT, blank_english, save_with_card
+from train_embedded import CRAFT, ENCODERS, GUM, MASC, META, OUTPUT, PARSED, blank_english, save_with_card
 
 import spacy_incparse
 from spacy_incparse.cli.export import export_command
@@ -35,10 +35,9 @@ def main() -> None:
     settings |= {"noun_chunks": True, "search": {"threshold": THRESHOLD}}
     nlp.add_pipe(NAME, config=settings).from_bytes(trained.get_pipe(NAME).to_bytes(exclude=["vocab"]))
     encoder = ENCODERS[1] | {"name": "all-MiniLM-L6-v2 (encoder, trained further)"}
-    what = "English constituency parser (tagger and trees) on a small transformer, trained on GUM, MASC and CRAFT"
-    nlp.meta.update(
-        META | {"name": f"{META['name']}_neural", "description": what, "sources": [GUM, MASC, CRAFT, encoder]}
-    )
+    what = "English constituency parser (tagger and trees) on a small transformer, trained on GUM, MASC, CRAFT and parsed text"
+    own = {"name": f"{META['name']}_neural", "version": "0.5.0", "description": what}
+    nlp.meta.update(META | own | {"sources": [GUM, MASC, CRAFT, *PARSED, encoder, ENCODERS[0]]})
     save_with_card(nlp, given.output)
 
 
