@@ -35,7 +35,7 @@ def main() -> None:
     settings |= {"noun_chunks": True, "search": {"threshold": THRESHOLD}}
     nlp.add_pipe(NAME, config=settings).from_bytes(trained.get_pipe(NAME).to_bytes(exclude=["vocab"]))
     encoder = ENCODERS[1] | {"name": "all-MiniLM-L6-v2 (encoder, trained further)"}
-    what = "English constituency parser (tagger and trees) on a small transformer, trained on GUM, MASC, CRAFT and parsed text"
+    what = "English constituency parser (tagger and trees) on a small transformer, trained on treebanks and parsed text"
     own = {"name": f"{META['name']}_neural", "version": "0.5.0", "description": what}
     nlp.meta.update(META | own | {"sources": [GUM, MASC, CRAFT, *PARSED, encoder, ENCODERS[0]]})
     save_with_card(nlp, given.output)
