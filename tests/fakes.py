@@ -28,6 +28,7 @@ class FakeParser:
     kind = "perceptron"
     clusters = None
     tag_request = TagRequest()
+    known_words = ()
 
     def __init__(self, **search):
         self.search = search
