@@ -27,6 +27,9 @@ def nlp():
         ("plot_measures", [5], {}),
         ("set_render_wrapper", [5], {}),
         ("trees_to_json", [5], {}),
+        ("complexity", [5], {}),
+        ("tree_distance", [5, 5], {}),
+        ("tree_similarity", [5, 5], {}),
     ],
 )
 def test_functions_of_the_package(name, arguments, settings):

@@ -56,7 +56,7 @@ def test_each_help_has_an_example(run, name):
         (["parse", "--input", "missing.txt"], "missing.txt: No such file or directory"),
         (["parse", "text", "--input", "-"], "not both"),
         (["stats", "missing.mrg"], "missing.mrg: no such file"),
-        (["evaluate", "nowhere", "missing.mrg"], "missing.mrg: no such file"),
+        (["evaluate", "en", "missing.mrg"], "missing.mrg: no such file"),
         (["oracle", "en"], "'en' is no file of n-best lists, so name a treebank to parse"),
         (["oracle", "en", "x.mrg", "--n", "1,0"], "--n '1,0': pass numbers from 1 to 1000000000 separated by commas"),
         (["oracle", "en", "x.mrg", "--n", "200"], "--n 200: a pipeline's lists have at most 100 trees"),
