@@ -110,9 +110,11 @@ def _twin_surprisals(parser: GenerativeParser, trees: Sequence[Tree], words: Seq
 
     twin = SlowGenerative(trees, parser.model, parser.config)
     kept, seen = twin.first(), []
-    for number, tags in parser.model.nodes_of(words, None):
+    for text, (number, tags) in zip(words, parser.model.nodes_of(words, None), strict=True):
         seen.append(number)
         kept, (word, *_) = twin.push(kept, seen, tags)
+        if not parser.model.vocabulary.is_known(number):
+            word += parser.spelling.log_probability(text, number, len(seen) == 1)
         yield -word / log(2)
         if len(kept) > MAX_HYPOTHESES:
             return
