@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import groupby
 from pathlib import Path
@@ -119,16 +119,7 @@ def configuration() -> str:
         "### `[components.incparse.training]`",
         "These are only used in training.",
         learning,
-        _GENERATIVE,
-        _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
-        _CHART,
-        _settings(_defaults(ChartConfig), _entries(ChartConfig)),
-        _CRF,
-        _settings(_defaults(CrfConfig), _entries(CrfConfig)),
-        _MAX_MARGIN,
-        _settings(_defaults(MaxMarginConfig), _entries(MaxMarginConfig)),
-        _COMBINED,
-        _settings(_defaults(CombinedConfig), _entries(CombinedConfig)),
+        *_kinds(),
         "### `[components.incparse.training.tagger]`",
         "The settings of the parser's own tagger, and of the taggers that tag its training sentences.",
         _tagger(),
@@ -169,6 +160,20 @@ def configuration() -> str:
         "Fields around the position:",
         _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in POSITION_FIELDS]),
     )
+
+
+def _kinds() -> Iterator[str]:
+    """Yield the introduction and the settings of each further kind of parser."""
+    kinds = {
+        _GENERATIVE: GenerativeConfig,
+        _CHART: ChartConfig,
+        _CRF: CrfConfig,
+        _MAX_MARGIN: MaxMarginConfig,
+        _COMBINED: CombinedConfig,
+    }
+    for text, config in kinds.items():
+        yield text
+        yield _settings(_defaults(config), _entries(config))
 
 
 def labels() -> str:
