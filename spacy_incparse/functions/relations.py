@@ -110,8 +110,11 @@ class _Reader:
         self._moved = {one.antecedent for one in self.empties if one.type in (TRACE, EXTRAPOSED)}
 
     def relations(self) -> list[Relation]:
-        """Return all relations, sorted."""
-        found = {one for frame in frames(self.skeleton) for one in self._of_verb(frame)} | {*self._without_verb()}
+        """Return all relations, sorted; a sentence without a verb has none."""
+        skeleton, nodes = self.skeleton, range(len(self.arrays.sizes))
+        if not any(skeleton.is_a(node, kind) for node in nodes for kind in ("verbal", "verb_phrase")):
+            return []
+        found = {one for frame in frames(skeleton) for one in self._of_verb(frame)} | {*self._without_verb()}
         return sorted(found, key=lambda one: (one.verb, RELATIONS.index(one.relation), one.node))
 
     def _items(self, node: int) -> list[_Item]:
