@@ -76,7 +76,7 @@ def test_patterns(nlp):
     for wrong in (lambda: patterns.compile(None), lambda: patterns.compile("NP", heads=5),
                   lambda: patterns.compile("NP", timeout="x"), lambda: list(pattern.search(doc)),
                   lambda: list(pattern.search(5)), lambda: pattern.count(None),
-                  lambda: ConstituentMatcher(nlp.vocab).add("x", [5])):  # fmt: skip
+                  lambda: ConstituentMatcher(5), lambda: ConstituentMatcher(nlp.vocab).add("x", [5])):  # fmt: skip
         with pytest.raises(IncparseError):
             wrong()
 

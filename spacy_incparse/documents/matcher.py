@@ -81,11 +81,15 @@ class ConstituentMatcher:
     """Match phrases by patterns. The Docs must have trees, from the component `incparse` or from a treebank.
 
     vocab: the vocab of the Docs. raw_labels, heads, timeout: as in `patterns.compile`.
+
+    Raises ConfigError for another vocab.
     """
 
     def __init__(
         self, vocab: Vocab, *, raw_labels: bool = False, heads: HeadRules | str = "en", timeout: float | None = None
     ):
+        if not isinstance(vocab, Vocab):
+            raise ConfigError(f"vocab is {vocab!r}; expected the vocab of the Docs, such as nlp.vocab")
         self.vocab, self._raw_labels, self._heads, self._timeout = vocab, raw_labels, heads, timeout
         self._rules: dict[int, _Rule] = {}
 

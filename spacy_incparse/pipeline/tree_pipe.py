@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from itertools import accumulate, dropwhile, groupby, islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
+from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
@@ -490,14 +491,26 @@ class TreePipe(SearchingPipe):
         """Warn, once, if the parser does not know tags that sentences were given."""
 
     def _check_words(self, sentences: Sequence[Sentence], parser: Parser) -> None:
-        """Warn, once, if a parser that knows many words knows few of those in sentences."""
+        """Warn, once, if sentences seem to be in another language than the parser learned.
+
+        A parser that knows many words knows few of those; any other is asked for the stop words of its language.
+        """
         known = parser.known_words
-        if len(known) >= MANY_WORDS and "words" not in self._warned:
-            words = [word for sentence in sentences for word in sentence.words if word.isalpha()]
+        if "words" in self._warned:
+            return
+        words = [word for sentence in sentences[:CHECKED_SENTENCES] for word in sentence.words if word.isalpha()]
+        if len(known) >= MANY_WORDS:
             unknown = [word for word in words if word not in known and word.lower() not in known]
-            if len(words) >= ENOUGH_WORDS and 2 * len(unknown) > len(words):
-                what = f"most words are unknown to the parser, such as {', '.join(dict.fromkeys(unknown[:3]))}"
-                self._warn_once("words", f"{what}: is the text in the language that it learned?")
+            is_foreign = len(words) >= ENOUGH_WORDS and 2 * len(unknown) > len(words)
+            what = f"most words are unknown to the parser, such as {', '.join(dict.fromkeys(unknown[:3]))}"
+        else:
+            common = stop_words(self.vocab.lang)
+            words = [word for word in words if word.islower()]  # names and titles have no stop words
+            n_common = sum(word in common for word in words)
+            is_foreign = bool(common) and len(words) >= MANY_STOPS and n_common < LEAST_STOPS * len(words)
+            what = f"only {n_common} of {len(words)} words are among the most common ones of the language"
+        if is_foreign:
+            self._warn_once("words", f"{what}: is the text in the language that it learned?")
 
     def _measured(self, item: ParsedSentence) -> ParsedSentence:
         """Return a sentence with measures of its words, if the component stores them."""
@@ -505,7 +518,19 @@ class TreePipe(SearchingPipe):
 
 
 MANY_WORDS, ENOUGH_WORDS = 5000, 10  # that the parser knows, and in a text, to judge by
+CHECKED_SENTENCES = 100  # of a batch
+# In prose, two fifths of the words in lower case are stop words, in a headline a quarter, in another language a tenth.
+MANY_STOPS, LEAST_STOPS = 30, 0.15
 BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
+
+
+@cache
+def stop_words(lang: str) -> frozenset[str]:
+    """Return the most common words of a language that spaCy knows; none for others."""
+    try:
+        return frozenset(get_lang_class(lang).Defaults.stop_words)
+    except ImportError:
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,17 @@ def test_words_that_are_mostly_unknown_cause_one_warning(name):
     assert len(found) == 1
 
 
+def test_a_parser_without_words_warns_of_text_without_stop_words():
+    nlp = spacy_incparse.load("en_neural")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp("The old captain wanted to look for his dog in the garden again last night. " * 4)
+        nlp("Anna Berg, Otto Kahn, Emil Rabe. Cook rice. Melt butter.")
+    with pytest.warns(UserWarning, match="words are among the most common ones") as found:
+        list(nlp.pipe([GERMAN * 5, GERMAN * 5], batch_size=1))
+    assert len(found) == 1
+
+
 def test_a_model_of_another_language_causes_a_warning():
     with pytest.warns(UserWarning, match="the model 'en' is for 'en', the pipeline for 'de'"):
         spacy.blank("de").add_pipe("incparse", config={"model": "en"})
