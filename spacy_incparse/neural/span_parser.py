@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate, groupby
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -37,6 +39,7 @@ NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
 LEAST_SHARE = 1e-6  # phrases that are less probable are left out
 BONUS = 1e7  # of a constraint, in float64, which leaves nine digits for the scores
+MOST_MARKS = 20  # in a span that is forbidden: rows of dots can be long
 CHOICES = ("score", "expected_f")
 
 Pieces = Sequence[Any] | None
@@ -118,7 +121,7 @@ class SpanParser(Parser):
             first = 0
             for piece in pieces:
                 scores, last = next(all_scores), first + len(piece) - 1
-                decoded = self._decode(scores, last - first, within(limits, first, last))
+                decoded = self._decode(scores, words[first:last], within(limits, first, last))
                 brackets += [(first + start, first + end, label) for start, end, label in decoded]
                 total, first = total + _total(decoded, scores), last
             source = "chart" if len(pieces) == 1 else "relaxed"
@@ -134,6 +137,7 @@ class SpanParser(Parser):
             return [self.parse(words, tags, limits, read)]
         (scores,) = self.scorer.label_scores(read)
         values = constrained_scores(scores, self.chains, limits)
+        values[mark_spans(words, limits)] -= BONUS
         n_labels = min(NBEST_LABELS, values.shape[1])
         likely = np.sort(np.argsort(-values, axis=1, kind="stable")[:, :n_labels], axis=1)
         found = best_trees(likely, np.take_along_axis(values, likely, axis=1), len(words), k)
@@ -186,18 +190,19 @@ class SpanParser(Parser):
         yield from self.scorer.label_scores(block) if block else ()
 
     def _decode(
-        self, scores: np.ndarray, n_words: int, constraints: Sequence[Constraint]
+        self, scores: np.ndarray, words: Sequence[str], constraints: Sequence[Constraint]
     ) -> list[tuple[int, int, int]]:
         """Return the brackets (start, end, label) of the best tree of a piece."""
-        values = scores
+        values, n_words = scores, len(words)
         if self.config.choose == "expected_f":
             scale = np.float32(self.config.choose_temperature or self.temperature or 1.0)
             values = label_marginals(scores / scale, n_words)[1] - np.float32(self.config.threshold)
         if constraints:
             values = constrained_scores(values, self.chains, constraints)
         labels = values.argmax(axis=1)
-        best = np.take_along_axis(values, labels[:, None], axis=1)[:, 0]
-        _, spans = best_brackets(best.astype(np.float64), n_words)
+        best = np.take_along_axis(values, labels[:, None], axis=1)[:, 0].astype(np.float64)
+        best[mark_spans(words, constraints)] -= BONUS
+        _, spans = best_brackets(best, n_words)
         starts, ends = span_bounds(spans)
         return list(zip(starts.tolist(), ends.tolist(), labels[spans].tolist(), strict=True))
 
@@ -222,6 +227,30 @@ def _checked(
     if pieces is None:
         raise IncparseError("a parser with span scores needs the words' Doc: parse with the pipeline, nlp(text)")
     return checked_constraints(constraints, len(words)) if constraints else [], pieces
+
+
+def mark_spans(words: Sequence[str], constraints: Iterable[Constraint] = ()) -> list[int]:
+    """Return the numbers of the spans of punctuation alone, which are no phrases unless a constraint names them.
+
+    Of 45,000 English and Indonesian trees, 20 have such phrases, mostly over symbols. A whole sentence may be one.
+    """
+    runs = [(key, len(list(run))) for key, run in groupby(map(is_mark, words))]
+    ends = accumulate(length for _, length in runs)
+    within_runs = [
+        (start, stop)
+        for (is_run, length), end in zip(runs, ends, strict=True)
+        if is_run and length < len(words)
+        for start in range(end - length, end)
+        for stop in range(start + 1, min(end, start + MOST_MARKS) + 1)
+    ]
+    named = {(start, end) for start, end, *_ in constraints}
+    return [span_number(start, end) for start, end in within_runs if (start, end) not in named]
+
+
+@lru_cache(10_000)
+def is_mark(word: str) -> bool:
+    """Return whether a word is punctuation, and no sign that is read aloud, such as % or *."""
+    return all(category(character)[0] == "P" and character not in "*#%&@/" for character in word)
 
 
 def chains_with(chains: Sequence[Chain]) -> dict[str, np.ndarray]:

@@ -15,8 +15,9 @@ from spacy_incparse.neural.brackets import (
     label_marginals,
     max_margin_loss,
 )
-from spacy_incparse.neural.span_parser import LEAST_SHARE, PhraseShares, chains_with
+from spacy_incparse.neural.span_parser import LEAST_SHARE, PhraseShares, SpanParser, chains_with
 from spacy_incparse.neural.span_scorer import WordVectors, set_outputs, span_head
+from spacy_incparse.trees.heads import HeadRules
 from tests.reference import bracket_chart as slow
 from tests.reference.bracket_chart import all_spans, all_trees
 
@@ -250,3 +251,30 @@ def test_no_sentence_is_no_problem(head):
     scores, backprop = head.begin_update(WordVectors(np.zeros((0, WIDTH), "float32"), []))
     assert scores.labels.shape == (0, N_HEAD_LABELS)
     assert backprop(scores).vectors.shape == (0, WIDTH)
+
+
+class RandomScores:
+    def __init__(self, seed):
+        self.seed = seed
+
+    def label_scores(self, pieces):
+        for fenceposts in pieces:
+            yield random_values(len(fenceposts) - 1, self.seed, N_LABELS).astype(np.float32) + 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("choose", ["score", "expected_f"])
+def test_punctuation_alone_is_no_phrase_unless_a_constraint_says_so(seed, choose):
+    parser = SpanParser(RandomScores(seed), [("A",), ("B",), ("C",)], ["T"], HeadRules.from_name("any"))
+    parser = parser.with_search(choose=choose)
+    words = ["“", "Go", "”", "?", "!", "%", "...", "”"]
+    fenceposts, tags = range(len(words) + 1), ["T"] * len(words)
+    marks = {(0, 1), (2, 3), (2, 4), (2, 5), (3, 4), (3, 5), (4, 5), (6, 7), (6, 8), (7, 8)}
+
+    def spans(parse):
+        return {(node.start, node.end) for node in parse.tree.subtrees() if node.children}
+
+    trees = [parser.parse(words, tags, (), [fenceposts]), *parser.nbest(words, tags, 9, (), [fenceposts])]
+    assert not any(marks & spans(parse) for parse in trees)
+    required = parser.parse(words, tags, [(2, 4, "B", True)], [fenceposts])
+    assert marks & spans(required) == {(2, 4)}
