@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     if arguments.output:
         model = FunctionsModel()
-        model.annotator = annotator
+        model.learnt = annotator
         model.to_disk(arguments.output)
     rows, name = {}, "-".join(arguments.learn) + ("-gold" if arguments.parses == "none" else "")
     for bank in arguments.banks:

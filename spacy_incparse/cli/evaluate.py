@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,9 @@ from spacy_incparse.evaluation.annotations import GROUPS, AnnotationScores, Coun
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, read_params
 from spacy_incparse.evaluation.evalb import TextScores, report_scores, score_texts
 from spacy_incparse.evaluation.nbest import Oracle, OracleReport
+from spacy_incparse.functions.relations import RELATIONS
+from spacy_incparse.functions.scoring import LOCAL, NONLOCAL, RelationScores, aligned, conllu_trees, read_conllu
+from spacy_incparse.functions.tables import NAMES, LanguageTable
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from spacy_incparse.documents.doc_tree import ConfidenceScores
     from spacy_incparse.documents.live_parsers import LiveParser
     from spacy_incparse.documents.sentences import Sentence
+    from spacy_incparse.functions.dependencies import Dependency
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 
@@ -43,32 +47,38 @@ SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
     treebank=Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees."),
     raw=Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences."),
     calibration=Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is."),
+    dependencies=Option("--dependencies", metavar="FILE", help="CoNLL-U of the same sentences, to measure heads, too."),
 )
 def evaluate_command(
     model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
-    prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False, separators: str | None = None,
-    output: Path | None = None,
+    dependencies: Path | None = None, prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False,
+    separators: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure a pipeline's trees and speed on a treebank.
 
     The figures are EVALB's, and the speed of tagging and parsing together. Without --raw the
-    pipeline gets the treebank's tokens and sentences.
+    pipeline gets the treebank's tokens and sentences, and what the treebank says beside phrases is
+    measured, too: functions and empty categories, relations that follow from them, and dependencies,
+    if it is CoNLL-U with brackets, as `parse --format conllu` prints, or with --dependencies.
 
     \b
     Examples:
       spacy-incparse evaluate en dev.mrg
       spacy-incparse evaluate out/model-best dev.mrg --gold-tags --output dev.json
     """
-    if raw and (gold_tags or calibration):
-        what = "--gold-tags" if gold_tags else "--calibration"
+    if raw and (gold_tags or calibration or dependencies):
+        what = "--gold-tags" if gold_tags else "--calibration" if calibration else "--dependencies"
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
-    options.keep_inputs(output, treebank, prm)
+    options.keep_inputs(output, treebank, prm, dependencies)
     params = COLLINS if prm is None else read_params(prm)
     how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators}
     nlp, _ = options.open_pipeline(model)
-    has_functions = "incparse_functions" in nlp.pipe_factories.values() and not raw
-    trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=ANNOTATED if has_functions else None)
-    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params)
+    if treebank.endswith((".conllu", ".conllu.gz")):
+        trees, dependencies = conllu_trees(read_conllu(Path(treebank)), treebank), dependencies or Path(treebank)
+    else:
+        trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=None if raw else ANNOTATED)
+    heads = aligned(read_conllu(dependencies), trees, dependencies) if dependencies else None
+    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params, heads=heads)
     echo(evaluation.format())
     settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
     options.write_json(output, settings | evaluation.to_dict())
@@ -100,16 +110,14 @@ class Evaluation:
     n_relaxed: int  # sentences in which some word needed more than the grammar's triples
     words_per_second: float  # of the whole pipeline
     confidence: ConfidenceScores | None = None
-    annotations: AnnotationScores | None = None  # of functions and empty categories, if trees have them
+    annotations: Mapping[str, Counts] = field(default_factory=dict)  # what gold trees say beside phrases
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a JSON-serializable dict, described in docs/formats.md."""
         scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
         counts = {"sents": self.n_sents, "words": self.n_words, "failed": self.n_failed, "relaxed": self.n_relaxed}
         calibration = {} if self.confidence is None else {"calibration": self.confidence.to_dict()}
-        found = (
-            {} if self.annotations is None else {name: counts.f for name, counts in _annotation_rows(self.annotations)}
-        )
+        found = {name: counts.f for name, counts in self.annotations.items()}
         annotations = {"annotations": found} if found else {}
         return counts | {"words_per_second": round(self.words_per_second, 1)} | scores | calibration | annotations
 
@@ -117,36 +125,60 @@ class Evaluation:
         """Return the figures as text."""
         scores = self.result.format() if self.raw else self.result.scores.format()
         confidence = "" if self.confidence is None else f"\n{self.confidence.format()}"
-        rows = [] if self.annotations is None else list(_annotation_rows(self.annotations))
-        table = [f"{name:<38}{100 * row.precision:7.2f}{100 * row.recall:7.2f}{100 * row.f:7.2f}" for name, row in rows]
-        head = f"{'functions and empty categories':<38}{'P':>7}{'R':>7}{'F':>7}"
-        annotations = "\n\n" + "\n".join([head, *table]) if rows else ""
+        lines = [f"{'beside phrases':<46}{'P':>7}{'R':>7}{'F':>7}"]
+        for name, row in self.annotations.items():
+            lines.append(f"{name:<46}{100 * row.precision:7.2f}{100 * row.recall:7.2f}{100 * row.f:7.2f}")
+        annotations = "\n\n" + "\n".join(lines) if self.annotations else ""
         return (
             f"{scores}\n\n{self.n_sents:,} sentences, {self.n_words:,} words; "
             f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; "
-            f"{self.words_per_second:,.0f} words per second{confidence}{annotations}"
+            f"{self.words_per_second:,.0f} words per second{annotations}{confidence}"
         )
 
 
-def _annotation_rows(scores: AnnotationScores) -> Iterator[tuple[str, Counts]]:
-    """Yield what is printed of the scores, with its name."""
-    groups = {"all": None, **GROUPS, "subjects": ("SBJ",)}
-    for what, tally in (("phrases in both", scores.matched), ("end to end", scores.whole)):
-        yield from ((f"functions, {what}: {name}", tally.total(tags)) for name, tags in groups.items())
-    yield "empty categories", scores.empties.total()
-    yield "empty categories with antecedents", scores.linked.total()
-    for name, counts in sorted(scores.empties.items(), key=lambda item: -item[1].n_gold)[:8]:
-        yield f"  {name}", counts
+def _annotation_rows(
+    nlp: Language, trees: Sequence[Tree], parsed: Sequence[Doc], heads: Sequence[Sequence[Dependency]] | None
+) -> Iterator[tuple[str, Counts]]:
+    """Yield what is printed of functions, empty categories, relations and dependencies, with its name.
+
+    A sentence whose words are not those of the gold tree counts as one in which nothing is found.
+    """
+    from spacy_incparse.documents.storage import anchored_trees
+
+    scores, has_table = AnnotationScores(), nlp.lang in NAMES
+    relations = RelationScores(LanguageTable.find("en" if heads is None else str(nlp.lang)))
+    has_functions = "incparse_functions" in nlp.pipe_factories.values()
+    for number, (tree, doc) in enumerate(zip(trees, parsed, strict=True)):
+        found = next((one.tree for one in anchored_trees(doc) if one.tree.words == tree.words), None)
+        if has_functions:
+            scores.add(tree, found or tree.strip_functions())
+        arrays = None if found is None else found.arrays
+        relations.add(tree.arrays, arrays)
+        if heads is not None:
+            relations.add_dependencies(heads[number], arrays)
+    if scores.whole or scores.empties:
+        groups = {"all": None, **GROUPS, "subjects": ("SBJ",)}
+        for what, tally in (("phrases in both", scores.matched), ("end to end", scores.whole)):
+            yield from ((f"functions, {what}: {name}", tally.total(tags)) for name, tags in groups.items())
+        frequent = sorted(scores.empties, key=lambda name: -scores.empties[name].n_gold)[:8]
+        for what, tally in (("empty categories", scores.empties), ("with antecedents", scores.linked)):
+            yield what, tally.total()
+            yield from ((f"{what}: {name}", tally[name]) for name in frequent)
+    if has_table and any(tree.arrays.annotation and tree.arrays.annotation.empties for tree in trees):
+        yield "relations", relations.relations.total()
+        for tally, names in ((relations.places, (LOCAL, NONLOCAL)), (relations.relations, RELATIONS)):
+            yield from ((f"relations: {name}", tally[name]) for name in names if name in tally)
+    yield from ((f"dependencies: {name}", counts) for name, counts in relations.attached.items())
 
 
 def evaluate(
     nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, raw: bool = False, with_confidence: bool = False,
-    params: EvalbParams = COLLINS,
+    params: EvalbParams = COLLINS, heads: Sequence[Sequence[Dependency]] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
-    raw: parse their text, several sentences per text. `with_confidence` takes about ten times as long; the speed is
-    measured without it. Raises IncparseError if the model then has no temperature.
+    raw: parse their text, several sentences per text. heads: gold dependencies of each sentence.
+    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the model then has no temperature.
     """
     from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import placed_trees, trees_to_docs
@@ -167,11 +199,6 @@ def evaluate(
         parsed = list(nlp.pipe(inputs))
         seconds = time.perf_counter() - started
     results = [tree for doc in parsed for tree in anchored_trees(doc)]
-    annotations = AnnotationScores() if not raw and any(tree.arrays.annotation for tree in trees) else None
-    if annotations is not None:
-        for tree, doc in zip(trees, parsed, strict=True):
-            found = next((one.tree for one in anchored_trees(doc) if one.tree.words == tree.words), None)
-            annotations.add(tree, found or tree.strip_functions())
     return Evaluation(
         result=score_texts(map(placed_trees, gold), map(placed_trees, parsed), params=params),
         raw=raw,
@@ -181,7 +208,7 @@ def evaluate(
         n_relaxed=sum(tree.source == "relaxed" for tree in results),
         words_per_second=sum(len(tree.tree.words) for tree in results) / max(seconds, 1e-9),
         confidence=score_confidence(trees, parsed) if with_confidence else None,
-        annotations=annotations,
+        annotations={} if raw else dict(_annotation_rows(nlp, trees, parsed, heads)),
     )
 
 

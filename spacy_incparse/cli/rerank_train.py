@@ -84,7 +84,7 @@ def rerank_train_command(
     _make_lists(trees, parser_recipe(nlp, parser, passes), work, settings, folds, n_process or os.cpu_count() or 1)
     reranker = learn_reranker(TrainingLists(work), parser.decoder.model_parser.heads, settings, echo)
     report = _measured(reranker, parser, held_out)
-    component.model.reranker = reranker
+    component.model.learnt = reranker
     nlp.meta["performance"] = dict(nlp.meta.get("performance", {})) | report.reranked.to_dict()
     save_pipeline(nlp, out)
     echo(f"\n{report.format()}\nThe pipeline is in {out}")

@@ -69,18 +69,15 @@ def token_relations(token: Token) -> tuple[DocRelation, ...]:
     return span_relations(token.doc[token.i : token.i + 1])
 
 
-_read: WeakKeyDictionary[AnchoredTree, list[Relation]] = WeakKeyDictionary()
+_read: WeakKeyDictionary[AnchoredTree, tuple[LanguageTable, list[Relation]]] = WeakKeyDictionary()
 
 
 def tree_relations(found: AnchoredTree, table: LanguageTable | None = None) -> list[Relation]:
-    """Return the relations of a tree, which are kept with it for the English table."""
-    if table is not None or found not in _read:
-        known = table or english()
-        relations = read_relations(with_rules(found.tree.arrays, known), known)
-        if table is not None:
-            return relations
-        _read[found] = relations
-    return _read[found]
+    """Return the relations of a tree, which are kept with it until another table is asked for."""
+    table = table or english()
+    if found not in _read or _read[found][0] is not table:
+        _read[found] = table, read_relations(with_rules(found.tree.arrays, table), table)
+    return _read[found][1]
 
 
 def _relations_on(doc: Doc, found: AnchoredTree, table: LanguageTable | None = None) -> Iterator[DocRelation]:

@@ -126,6 +126,12 @@ class Inventory:
             tuple(data["cataphors"]), data["given"] and tuple(data["given"]),
         )  # fmt: skip
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The function tags to give."""
+        known = {tag for tags in self.functions for tag in tags.split("-") if tag}
+        return tuple(sorted(known if self.given is None else known.intersection(self.given)))
+
     def engine(self, heads: HeadRules, clusters: Clusters | None, *, is_learning: bool = False) -> Engine:
         """Return an engine for these classes, without weights."""
         engine = Engine(heads, clusters, is_learning)
@@ -169,9 +175,7 @@ class Annotator:
         for kind, one in enumerate(weights):
             self._engine.set_weights(kind, *one.to_arguments())
         self._turn = Lock()  # the engine holds one tree at a time
-        given = frozenset(text for tags in inventory.functions for text in tags.split("-"))
-        given = given.intersection(given if inventory.given is None else inventory.given).difference([""])
-        self._tags = [tuple(filter(given.__contains__, text.split("-"))) for text in inventory.functions]
+        self._tags = [tuple(filter(inventory.tags.__contains__, text.split("-"))) for text in inventory.functions]
 
     @classmethod
     def train(

@@ -160,11 +160,11 @@ class FunctionFinder(TrainedPipe):
 
         examples = list(get_examples())
         trees = [tree for tree in gold_trees(examples) if tree.arrays.annotation is not None]
-        if not trees and self.model.annotator is not None:
+        if not trees and self.model.learnt is not None:
             return
         check_found(trees, self.name)
         parses = [found.tree for example in examples for found in placed_trees(example.predicted)]
-        self.model.annotator = Annotator.train(
+        self.model.learnt = Annotator.train(
             trees,
             parses,
             heads=head_rules(self.training["heads"], self.vocab.lang),
@@ -189,7 +189,7 @@ class FunctionFinder(TrainedPipe):
             return value
 
     def _annotator(self) -> Annotator:
-        annotator = self.model.annotator
+        annotator = self.model.learnt
         if annotator is None:
             raise IncparseError(
                 f"the component {self.name!r} has no weights yet: choose a model, as in "

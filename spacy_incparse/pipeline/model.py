@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zlib import compress, crc32
 
 import srsly
@@ -209,84 +209,86 @@ def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | Non
     return None
 
 
-class RerankerModel(ComponentModel):
-    """The weights of a reranker."""
+Learnt = TypeVar("Learnt", "Reranker", "Annotator")
 
-    name = "incparse_reranker"
-    factories = ("incparse_reranker",)
+
+class OnePartModel(ComponentModel, Generic[Learnt]):
+    """Weights that are one part of a file, read by `reader`."""
+
+    part: str
 
     def __init__(self, source: str | Path | None = None):
         super().__init__(source)
-        self._reranker: Reranker | None = None
+        self._learnt: Learnt | None = None
 
     @property
-    def reranker(self) -> Reranker | None:
-        """The reranker, or None before training."""
+    def learnt(self) -> Learnt | None:
+        """What has the weights, or None before training."""
         self._load_source()
-        return self._reranker
+        return self._learnt
 
-    @reranker.setter
-    def reranker(self, reranker: Reranker) -> None:
-        self.source, self._reranker, self.checksum = None, reranker, ""
+    @learnt.setter
+    def learnt(self, learnt: Learnt) -> None:
+        self.source, self._learnt, self.checksum = None, learnt, ""
+
+    @staticmethod
+    @abstractmethod
+    def reader() -> Callable[[bytes], Any]:
+        """Return what reads the part; it is imported when it is needed."""
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.learnt is None else {self.part: self.learnt.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        self._learnt = self.reader()(parts[self.part]) if self.part in parts else None
+
+
+class RerankerModel(OnePartModel["Reranker"]):
+    """The weights of a reranker."""
+
+    name = "incparse_reranker"
+    factories = (name,)
+    part = "reranker"
+
+    @staticmethod
+    def reader() -> Callable[[bytes], Reranker]:
+        """Return what reads a reranker."""
+        from spacy_incparse.rerank.reranker import Reranker
+
+        return Reranker.from_bytes
 
     @property
     def temperature(self) -> float | None:
         """The temperature that turns the reranker's scores into probabilities; None without weights."""
-        return None if self.reranker is None else self.reranker.temperature
+        return None if self.learnt is None else self.learnt.temperature
 
     @temperature.setter
     def temperature(self, temperature: float) -> None:
-        if self.reranker is not None:
-            self.reranker.temperature = temperature
-
-    def _to_parts(self) -> dict[str, bytes]:
-        return {} if self.reranker is None else {"reranker": self.reranker.to_bytes()}
-
-    def _from_parts(self, parts: dict[str, bytes]) -> None:
-        from spacy_incparse.rerank.reranker import Reranker
-
-        self._reranker = Reranker.from_bytes(parts["reranker"]) if "reranker" in parts else None
+        if self.learnt is not None:
+            self.learnt.temperature = temperature
 
 
-class FunctionsModel(ComponentModel):
+class FunctionsModel(OnePartModel["Annotator"]):
     """The weights that find function tags and empty categories."""
 
     name = "incparse_functions"
-    factories = ("incparse_functions",)
+    factories = (name,)
+    part = "functions"
 
-    def __init__(self, source: str | Path | None = None):
-        super().__init__(source)
-        self._annotator: Annotator | None = None
+    @staticmethod
+    def reader() -> Callable[[bytes], Annotator]:
+        """Return what reads an annotator."""
+        from spacy_incparse.functions.annotator import Annotator
 
-    @property
-    def annotator(self) -> Annotator | None:
-        """The annotator, or None before training."""
-        self._load_source()
-        return self._annotator
-
-    @annotator.setter
-    def annotator(self, annotator: Annotator) -> None:
-        self.source, self._annotator, self.checksum = None, annotator, ""
+        return Annotator.from_bytes
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The function tags that it can add; () if there are no weights."""
         try:
-            inventory = None if self.annotator is None else self.annotator.inventory
+            return () if self.learnt is None else self.learnt.inventory.tags
         except ModelError:
             return ()
-        if inventory is None:
-            return ()
-        known = {tag for tags in inventory.functions for tag in tags.split("-") if tag}
-        return tuple(sorted(known if inventory.given is None else known.intersection(inventory.given)))
-
-    def _to_parts(self) -> dict[str, bytes]:
-        return {} if self.annotator is None else {"functions": self.annotator.to_bytes()}
-
-    def _from_parts(self, parts: dict[str, bytes]) -> None:
-        from spacy_incparse.functions.annotator import Annotator
-
-        self._annotator = Annotator.from_bytes(parts["functions"]) if "functions" in parts else None
 
 
 def check_source(nlp: Language, name: str, source: str | Path | None, model: type[ComponentModel]) -> set[str]:

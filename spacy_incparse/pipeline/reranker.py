@@ -225,7 +225,7 @@ class IncParserReranker(SearchingPipe):
         from spacy_incparse.rerank.list_folders import training_lists
         from spacy_incparse.rerank.training import learn_reranker
 
-        if lists is None and self.model.reranker is not None:
+        if lists is None and self.model.learnt is not None:
             return
         if lists is None:
             raise IncparseError(
@@ -233,7 +233,7 @@ class IncParserReranker(SearchingPipe):
                 f"rerank-train`, and set [initialize.components.{self.name}] lists to their path"
             )
         parser = self.parser.decoder.model_parser
-        self.model.reranker = learn_reranker(training_lists(lists), parser.heads, self.training)
+        self.model.learnt = learn_reranker(training_lists(lists), parser.heads, self.training)
 
     def gold_sentences(self, examples: Iterable[Example]) -> Iterable[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences, as the parser component sees them."""
@@ -270,7 +270,7 @@ class IncParserReranker(SearchingPipe):
         return self._was_alone if nlp is None else all(pipe is not parser for _, pipe in nlp.pipeline)
 
     def _reranker(self) -> Reranker:
-        reranker = self.model.reranker
+        reranker = self.model.learnt
         if reranker is None:
             raise IncparseError(
                 f"the component {self.name!r} has no weights yet: train a pipeline with `spacy-incparse rerank-train`, "

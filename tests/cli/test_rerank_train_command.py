@@ -51,10 +51,10 @@ def reranked(small_model, paths, tmp_path_factory):
 def test_the_pipeline_has_both(reranked):
     nlp = spacy.load(reranked[0])
     assert nlp.pipe_names == ["senter", "incparse_tagger", "incparse", "incparse_reranker"]
-    config = nlp.get_pipe("incparse_reranker").model.reranker.config
+    config = nlp.get_pipe("incparse_reranker").model.learnt.config
     assert config.families == ("rules", "heavy")
     assert config.n == 6
-    assert list(nlp.get_pipe("incparse_reranker").model.reranker.others) == ["generative"]
+    assert list(nlp.get_pipe("incparse_reranker").model.learnt.others) == ["generative"]
     assert nlp("The rain stopped before noon.")._.parses(6)
 
 
@@ -72,7 +72,7 @@ def test_the_held_out_trees_do_not_scale_the_parsers_scores(reranked):
     """The temperature is that of the parts' parsers; the parser's own was fitted on the trees of the figures."""
     nlp, lists = spacy.load(reranked[0]), reranked[0].with_name("out.lists")
     temperatures = [one.temperature for path in sorted(lists.glob("*.jsonl.gz")) for one in read_lists(path)]
-    config = nlp.get_pipe("incparse_reranker").model.reranker.config
+    config = nlp.get_pipe("incparse_reranker").model.learnt.config
     assert config.base_temperature == median(temperatures)
     assert config.base_temperature != nlp.get_pipe("incparse").model.temperature
 
@@ -107,13 +107,13 @@ def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_m
     result = run("rerank-train", small_model, *paths, tmp_path / "out", *LITTLE, *options, *lists)
     assert result.exit_code == 0, result.output
     assert "perceptron cannot weigh the generative score: all losses learn without it" in result.stdout
-    assert spacy.load(tmp_path / "out").get_pipe("incparse_reranker").model.reranker.others == {}
+    assert spacy.load(tmp_path / "out").get_pipe("incparse_reranker").model.learnt.others == {}
 
 
 def test_scores_are_added_to_lists_that_are_there(reranked, small_model, paths, run, tmp_path):
     result = run("rerank-train", small_model, *paths, tmp_path / "plain", *LITTLE, "--with", "")
     assert result.exit_code == 0, result.output
-    assert spacy.load(tmp_path / "plain").get_pipe("incparse_reranker").model.reranker.others == {}
+    assert spacy.load(tmp_path / "plain").get_pipe("incparse_reranker").model.learnt.others == {}
     result = run("rerank-train", small_model, *paths, tmp_path / "plain", *LITTLE, "--force")
     assert "finished before" not in result.stdout
     lists = reranked[0].with_name("out.lists")

@@ -1,4 +1,5 @@
 import gzip
+import os
 from itertools import islice
 
 import pytest
@@ -72,12 +73,15 @@ def test_dependencies_of_blank_tokens_and_sentences_without_a_tree():
 @pytest.mark.treebanks
 @pytest.mark.slow
 def test_relations_of_raw_text(treebanks):
-    """Nothing raises, an existential "there" is no argument, and where there is no verb, there are no relations."""
+    """Nothing raises, an existential "there" is no argument, and where there is no verb, there are no relations.
+
+    INCPARSE_LINES is the number of lines; 50 if it is not set.
+    """
     path = treebanks.parent / "text" / "ewt_train.txt.gz"
     if not path.exists():
         pytest.skip(f"needs the text {path}")
     with gzip.open(path, "rt", encoding="utf8") as file:
-        lines = [line.strip() for line in islice(file, 2000)]
+        lines = [line.strip() for line in islice(file, int(os.environ.get("INCPARSE_LINES", "50")))]
     for doc in spacy_incparse.load("en").pipe(lines):
         relations = doc._.relations
         write_dependencies(doc)

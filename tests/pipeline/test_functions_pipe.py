@@ -119,7 +119,7 @@ def test_scores(saved):
 def test_an_odd_tree_stays_as_it_is(saved, monkeypatch):
     nlp = spacy.load(saved)
     pipe = nlp.get_pipe("incparse_functions")
-    monkeypatch.setattr(type(pipe.model.annotator), "annotate", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(type(pipe.model.learnt), "annotate", lambda *_, **__: 1 / 0)
     with pytest.warns(UserWarning, match="stays as it is"):
         assert printed(pipe(a_doc(nlp))) == TREE
 

@@ -51,7 +51,7 @@ def found(doc):
 
 def ranked(nlp, doc, *, with_better=False):
     """The reranked list of each sentence, by the slow way: list, scores, order."""
-    parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
+    parser, reranker = parser_of(nlp), reranker_of(nlp).model.learnt
     search = NBestSearch(parser.decoder.parser, with_better=with_better)
     for sentence in parser.sentences_of(doc):
         parses = search.analyses(*parser.input_of(sentence), n=reranker.config.n)
@@ -83,16 +83,16 @@ def test_the_analyses_are_in_their_new_order(nlp):
 def test_the_lists_are_like_those_of_training(copy):
     parser_of(copy).search = {"beam_size": 2}
     component = reranker_of(copy)
-    assert not component.model.reranker.config.with_better
+    assert not component.model.learnt.config.with_better
     lists = lists_of(copy, with_better=True)
     assert any(one.has_better for one in lists)
     component.initialize(lambda: [], lists=lists)
     component.model.from_bytes(component.model.to_bytes())
-    assert component.model.reranker.config.with_better
+    assert component.model.learnt.config.with_better
     assert parses_of(copy) == parses_by_hand(copy, with_better=True) != parses_by_hand(copy)
     bare = [replace(one, parses=tuple(p for p in one.parses if p.score <= one.parses[0].score)) for one in lists]
     component.initialize(lambda: [], lists=bare)
-    assert not component.model.reranker.config.with_better
+    assert not component.model.learnt.config.with_better
     assert parses_of(copy) == parses_by_hand(copy) != parses_by_hand(copy, with_better=True)
 
 
@@ -100,13 +100,13 @@ def test_the_scale_of_the_parsers_scores_is_that_of_the_lists(copy):
     component = reranker_of(copy)
     lists = [replace(one, temperature=float(1 + i)) for i, one in enumerate(lists_of(copy))]
     component.initialize(lambda: [], lists=lists)
-    assert component.model.reranker.config.base_temperature == (1 + len(lists)) / 2
+    assert component.model.learnt.config.base_temperature == (1 + len(lists)) / 2
     expected = [found(doc) for doc in copy.pipe(TEXTS)]
     parser_of(copy).model.temperature = 1e4  # fitted on other trees: it changes nothing
     assert [found(doc) for doc in copy.pipe(TEXTS)] == expected
-    reranker = component.model.reranker
+    reranker = component.model.learnt
     reranker.config = replace(reranker.config, base_temperature=None)  # as in models of the first versions
-    component.model.reranker = reranker
+    component.model.learnt = reranker
     assert [found(doc) for doc in copy.pipe(TEXTS)] != expected
     assert parses_of(copy) == parses_by_hand(copy)
 
@@ -250,7 +250,7 @@ def test_wrong_settings_of_training():
 
 def test_training_is_deterministic(nlp):
     component = reranker_of(nlp)
-    first = component.model.reranker
+    first = component.model.learnt
     other = untrained().from_bytes(nlp.to_bytes(exclude=["incparse_reranker"]), exclude=["incparse_reranker"])
     again = other.add_pipe("incparse_reranker", config={"training": component.training})
     again.initialize(lambda: [], lists=lists_of(other))

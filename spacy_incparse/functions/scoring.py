@@ -1,0 +1,127 @@
+"""Scores of grammatical relations and of dependencies, and gold dependencies from CoNLL-U."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.evaluation.annotations import Tally
+from spacy_incparse.functions.dependencies import Dependency, dependencies
+from spacy_incparse.functions.relations import MODIFIER, Relation, read_relations
+from spacy_incparse.functions.rules import with_rules
+from spacy_incparse.functions.tables import LanguageTable
+from spacy_incparse.tokens import escape_brackets, escape_label, raw_word
+from spacy_incparse.treebanks.reader import ANNOTATED, normalize, read_text
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.tree import Tree
+
+PUNCTUATION = "punct"  # the label of words that do not count
+LOCAL, NONLOCAL = "local", "nonlocal"
+_N_COLUMNS = 10
+
+Key = tuple[int, str, int]  # verb, relation, head
+
+
+@dataclass
+class RelationScores:
+    """Scores of what the trees of sentences say, by rules where they have no functions or no empty categories.
+
+    relations: by name, without modifiers; verb, name and head must be right. places: the same, as "nonlocal" if it is
+    understood in the gold tree, or in the other one where the gold tree has none, and else as "local". attached: words
+    with the right head as "UAS", with the right head and label as "LAS", without punctuation.
+    """
+
+    table: LanguageTable
+    relations: Tally = field(default_factory=Tally)
+    places: Tally = field(default_factory=Tally)
+    attached: Tally = field(default_factory=Tally)
+
+    def add(self, gold: TreeArrays, found: TreeArrays | None) -> None:
+        """Count the relations of a gold tree with functions and empty categories, and of another tree if there is one.
+
+        The gold tree counts as it is.
+        """
+        right = _keyed(read_relations(gold, self.table))
+        own = {} if found is None else _keyed(read_relations(with_rules(found, self.table), self.table))
+        both, are_understood = (list(right), list(own)), own | right
+        self.relations.add(both, lambda key: key[1])
+        self.places.add(both, lambda key: NONLOCAL if are_understood[key] else LOCAL)
+
+    def add_dependencies(self, gold: Sequence[Dependency], found: TreeArrays | None) -> None:
+        """Count the dependencies of a sentence, and those of a tree on the same words if there is one."""
+        own = [] if found is None else dependencies(found, self.table)
+        both = [[(i, *one) for i, one in enumerate(some) if gold[i].label != PUNCTUATION] for some in (gold, own)]
+        self.attached.add(([item[:2] for item in items] for items in both), lambda _: "UAS")
+        self.attached.add(both, lambda _: "LAS")
+
+
+def _keyed(relations: Iterable[Relation]) -> dict[Key, bool]:
+    """Return verb, name and head of relations, each with whether it is understood."""
+    return {(one.verb, one.relation, one.head): one.understood for one in relations if one.relation != MODIFIER}
+
+
+class Sentence(NamedTuple):
+    """A sentence of CoNLL-U. brackets: its tree, if all its words have a part of it as `conllu_lines` writes them."""
+
+    words: tuple[str, ...]
+    dependencies: list[Dependency]
+    brackets: str
+
+
+def read_conllu(path: Path) -> list[Sentence]:
+    """Return the sentences of a file, plain or gzipped, without multiword tokens and empty nodes.
+
+    Raises IncparseError with file, line and value for a line that is no word of CoNLL-U, and for a head that is none.
+    """
+    sentences, rows = list[Sentence](), list[list[str]]()
+    for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
+        row = line.split("\t")
+        if row[0].isdecimal():
+            if len(row) != _N_COLUMNS or not row[6].isdecimal():
+                what = f"a head that is a number, not {row[6]!r}" if len(row) > 6 else f"{_N_COLUMNS} columns"
+                raise TreebankError(path, number, 1, f"expected {what}, in the line {line!r:.60}")
+            rows.append(row)
+        elif rows and not line.strip():
+            if odd := next((row for row in rows if int(row[6]) > len(rows)), None):
+                raise TreebankError(path, number - 1, 1, f"the head of {odd[1]!r} is {odd[6]}, of {len(rows)} words")
+            gold = [Dependency(int(row[6]) - 1, row[7]) for row in rows]
+            parts = [re.search(r"(?:^|\|)Tree=([^|]*)\*(\)*)", row[9]) for row in rows]
+            leaves = [f"({escape_label(row[4])} {escape_brackets(row[1])})" for row in rows]
+            pieces = [f"{part[1]} {leaf}{part[2]}" for part, leaf in zip(parts, leaves, strict=True) if part]
+            sentences.append(
+                Sentence(tuple(row[1] for row in rows), gold, " ".join(pieces) if len(pieces) == len(rows) else "")
+            )
+            rows = []
+        elif line.strip() and not re.match(r"#|\d+[-.]\d+\t", line):
+            raise TreebankError(path, number, 1, f"expected a word of CoNLL-U, not {line!r:.60}")
+    return sentences
+
+
+def conllu_trees(sentences: Sequence[Sentence], path: Path | str) -> list[Tree]:
+    """Return the trees in the brackets of sentences. Raises IncparseError if they have none."""
+    found = []
+    for number, one in enumerate(sentences, start=1):
+        tree = normalize(Tree.from_string(one.brackets), ANNOTATED) if one.brackets else None
+        if tree is None:
+            raise IncparseError(f"{path}: sentence {number}, {' '.join(one.words)!r:.60}, has no brackets")
+        found.append(tree)
+    return found
+
+
+def aligned(sentences: Iterable[Sentence], trees: Iterable[Tree], path: Path) -> list[list[Dependency]]:
+    """Return the dependencies of the sentences of trees. Raises IncparseError at the first one with other words."""
+    found, following = list[list[Dependency]](), iter(sentences)
+    for number, tree in enumerate(trees, start=1):
+        one = next(following, None)
+        if one is None or list(map(raw_word, one.words)) != list(map(raw_word, tree.words)):
+            words = "no more sentences" if one is None else repr(" ".join(one.words)[:60])
+            raise IncparseError(
+                f"{path}: sentence {number} of the treebank is {' '.join(tree.words)!r:.60}, but {words} follows here: "
+                f"both files must have the same sentences"
+            )
+        found.append(one.dependencies)
+    return found
