@@ -30,6 +30,7 @@ _QUICK = {
     "treebanks": "normalize forest_reading",
     "trees": "builder codec conversions heads labels tree",
     "viz": "escaping sketch svg",
+    "workbench": "workbench_files",
     ".": "layout tokens files integer_arrays",
 }
 QUICK = {
