@@ -24,6 +24,7 @@ _QUICK = {
     "packaging": "project_files",
     "rerank": "data list_files",
     "repair": "rule_files repairing",
+    "server": "server_protocol",
     "tagging": "words tagger_storage",
     "training": "temperature training_lists",
     "transforms": "left_corner markovize",

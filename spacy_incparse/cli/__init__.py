@@ -17,6 +17,7 @@ from spacy_incparse.cli.parse import annotate_command, parse_command
 from spacy_incparse.cli.rerank_train import rerank_train_command
 from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
+from spacy_incparse.cli.serve import serve_command
 from spacy_incparse.cli.train import train_command
 from spacy_incparse.cli.treebank import convert_command, repair_command, stats_command
 
@@ -25,7 +26,7 @@ __all__ = ["app", "main"]
 _ALL: tuple[Callable[..., None], ...] = (
     parse_command, annotate_command, train_command, rerank_train_command, evaluate_command, score_command,
     score_trees_command, oracle_command, search_command, measures_command, complexity_command, convert_command,
-    stats_command, repair_command, export_command,
+    stats_command, repair_command, export_command, serve_command,
 )  # fmt: skip
 COMMANDS = {command.__name__.removesuffix("_command").replace("_", "-"): command for command in _ALL}
 
