@@ -57,7 +57,7 @@ from spacy_incparse.pipeline.registered import (
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
 from spacy_incparse.pipeline.splitter import create_sentence_splitter, make_incparse_senter
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
-from spacy_incparse.pipeline.tokenizer import create_penn_tokenizer, penn_tokenizer
+from spacy_incparse.pipeline.tokenizer import create_penn_tokenizer, create_treebank_tokenizer, penn_tokenizer
 from spacy_incparse.pipeline.tree_pipe import TreeSettings
 from spacy_incparse.rerank import features as families
 from spacy_incparse.rerank import training as rerank_settings
@@ -80,6 +80,7 @@ _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.PennTokenizer.v1": ("tokenizers", create_penn_tokenizer, penn_tokenizer),
+    "spacy_incparse.TreebankTokenizer.v1": ("tokenizers", create_treebank_tokenizer, create_treebank_tokenizer),
     "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
     "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),

@@ -178,7 +178,8 @@ def evaluate(
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
     raw: parse their text, several sentences per text. heads: gold dependencies of each sentence.
-    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the model then has no temperature.
+    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the
+    model then has no temperature.
     """
     from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import placed_trees, trees_to_docs

@@ -86,6 +86,10 @@ def config_names() -> tuple[str, ...]:
         "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
     ),
     functions=Option("--functions", help="Also learn function tags and traces, if TRAIN has them."),
+    clitics=Option(
+        "--clitics", metavar="WORDS",
+        help='Learn a tokenizer from TRAIN: its abbreviations, and words written at the end of others ("nya ku").',
+    ),
     extra_weight=Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees."),
 )  # fmt: skip
 def train_command(
@@ -94,7 +98,7 @@ def train_command(
     init_tok2vec: Path | None = None, gpu: int = -1, mixed_precision: bool = False, from_model: str | None = None,
     resume: bool = False, resume_or_start: bool = False, force: bool = False, skip_bad: bool = False,
     no_tags: bool = False, separators: str | None = None, n_process: int = 1, extra: str | None = None,
-    extra_weight: float = 1.0, functions: bool = False,
+    extra_weight: float = 1.0, functions: bool = False, clitics: str | None = None,
 ) -> None:  # fmt: skip
     """Train a spaCy pipeline on your treebank.
 
@@ -124,9 +128,25 @@ def train_command(
     learned = partial(read, for_grammar=recipe.FOR_GRAMMAR)
     more = ExtraTrees(() if extra is None else learned(extra), extra_weight)
     recipe.train_pipeline(learned(train), read(dev), out_dir, resume=resumes, extra=more)
+    if clitics is not None:
+        learn_words(out_dir / BEST, read(train), clitics.split())
     if functions:
         learn_functions(out_dir / BEST, read(train, steps=ANNOTATED), heads)
     echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def learn_words(folder: Path, trees: Sequence[Tree], clitics: Sequence[str]) -> None:
+    """Give a saved pipeline a tokenizer that has learnt the words of trees, see `TreebankTokenizer`."""
+    from spacy_incparse.documents.gold import examples
+    from spacy_incparse.pipeline.loading import load
+    from spacy_incparse.pipeline.tokenizer import create_treebank_tokenizer
+
+    nlp = load(folder)
+    tokenizer = create_treebank_tokenizer()(nlp)
+    tokenizer.initialize(lambda: examples(nlp, trees), nlp=nlp, clitics=clitics)
+    nlp.tokenizer = tokenizer
+    nlp.config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_incparse.TreebankTokenizer.v1"}
+    nlp.to_disk(folder)
 
 
 def learn_functions(folder: Path, trees: Sequence[Tree], heads: Path | None = None) -> None:
