@@ -16,6 +16,7 @@ from spacy_incparse.errors import IncparseError, TreebankError, UntaggedError
 from spacy_incparse.files import STDIN, csv_line
 from spacy_incparse.measuring.complexity import MEASURES, Sums, cells, measures, sentence_sums
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.dialects import Dialects
 from spacy_incparse.treebanks.reader import NO_TREE, STAND_IN, SkipLog, read_text
 from spacy_incparse.trees.forest import Symbols
 
@@ -32,7 +33,7 @@ UNITS = ("all", "file", "document", "sentence")  # what a row is about; its firs
 )
 def complexity_command(
     paths: list[str], model: str | None = None, by: str | None = None, no_fragments: bool = False,
-    skip_bad: bool = False, output: Path | None = None,
+    skip_bad: bool = False, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure the syntactic complexity of treebanks and texts.
 
@@ -49,9 +50,11 @@ def complexity_command(
     expand = expand_path if model is None else lambda path: [STDIN] if path == "-" else input_files([path], SUFFIXES)
     files = [file for path in paths for file in expand(path)]
     options.keep_inputs(output, *files)
-    stored = (_stored(file, log if skip_bad else None) for file in files)
+    dialects = options.dialects(dialect)
+    stored = (_stored(file, log if skip_bad else None, dialects) for file in files)
     sentences = chain.from_iterable(stored) if model is None else _parsed(files, model)
     options.write_lines(output, map(csv_line, _rows(sentences, n_keys, fragments=not no_fragments)))
+    dialects.report()
     if skip_bad:
         echo(str(log), err=True)
 
@@ -64,10 +67,12 @@ def _rows(sentences: Iterator[Sentence], n_keys: int, *, fragments: bool) -> Ite
         yield [*map(str, key), *cells(measures((one[3] for one in group), fragments=fragments))]
 
 
-def _stored(path: Path, skip_bad: SkipLog | None) -> Iterator[Sentence]:
+def _stored(path: Path, skip_bad: SkipLog | None, dialects: Dialects) -> Iterator[Sentence]:
     """Yield the sentences of a file with trees."""
     try:
-        forest, origins = read_forest(path, BracketReader(Symbols()), skip_bad, True, failed=STAND_IN)
+        forest, origins = read_forest(
+            path, BracketReader(Symbols()), skip_bad, True, dialects=dialects, failed=STAND_IN
+        )
     except UntaggedError as error:
         what = f"{error.problem}; measures need brackets with parts of speech"
         raise TreebankError(error.path, error.line, error.column, what) from None

@@ -52,7 +52,7 @@ SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 def evaluate_command(
     model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
     dependencies: Path | None = None, prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False,
-    separators: str | None = None, output: Path | None = None,
+    separators: str | None = None, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure a pipeline's trees and speed on a treebank.
 
@@ -71,7 +71,7 @@ def evaluate_command(
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
     options.keep_inputs(output, treebank, prm, dependencies)
     params = COLLINS if prm is None else read_params(prm)
-    how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators}
+    how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators, "dialect": dialect}
     nlp, _ = options.open_pipeline(model)
     if treebank.endswith((".conllu", ".conllu.gz")):
         trees, dependencies = conllu_trees(read_conllu(Path(treebank)), treebank), dependencies or Path(treebank)
@@ -90,12 +90,14 @@ def _gold_trees(
     gold_tags: bool,
     skip_bad: bool,
     no_tags: bool,
+    dialect: str | None,
     separators: str | None = None,
     steps: Sequence[Step] | None = None,
 ) -> list[Tree]:
     if gold_tags and no_tags:
         raise IncparseError("--gold-tags and --no-tags exclude each other")
-    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators, steps=steps)
+    how: dict[str, Any] = {"skip_bad": skip_bad, "no_tags": no_tags, "separators": separators, "dialect": dialect}
+    return options.open_treebank(treebank, **how, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ SIZES = "1,2,5,10,20,50"
 )
 def oracle_command(
     source: str, treebank: str | None = None, n: str = SIZES, gold_tags: bool = False, prm: Path | None = None,
-    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure n-best lists: the F of the best tree of each list, which no reranker can exceed.
 
@@ -249,7 +251,8 @@ def oracle_command(
     if os.path.isfile(source):
         if gold_tags:
             raise IncparseError(f"--gold-tags needs a pipeline: the lists of {source} are already parsed")
-        gold = None if treebank is None else options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
+        how: dict[str, Any] = {"skip_bad": skip_bad, "no_tags": no_tags, "dialect": dialect}
+        gold = None if treebank is None else options.open_treebank(treebank, **how)
         lists = ((found, _first_probability(found.parses, found.temperature)) for found in read_lists(source, gold))
         report = _measure(lists, sizes, params, None if gold is None else len(gold))
         echo(report.format())
@@ -262,7 +265,7 @@ def oracle_command(
             )
         if sizes[-1] > N_ANALYSES:
             raise IncparseError(f"--n {sizes[-1]}: a pipeline's lists have at most {N_ANALYSES} trees")
-        trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+        trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags, dialect=dialect)
         nlp, parser = options.open_pipeline(source)
         settings["temperature"] = deciding_parser(nlp).decoder.temperature
         report = _measure(_model_lists(nlp, parser, trees, sizes[-1], gold_tags), sizes, params, len(trees))
@@ -366,7 +369,7 @@ def tree_sentences(
 def score_command(
     gold: str, parsed: str, parsed2: str | None = None, prm: Path | None = None, as_evalb: bool = False,
     by_characters: bool = False, bootstrap: int = 0, skip_bad: bool = False, no_tags: bool = False,
-    output: Path | None = None,
+    dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Score parsed trees against gold trees with EVALB's measures.
 
@@ -387,6 +390,7 @@ def score_command(
     for path in names:
         log = SkipLog()
         how: dict[str, Any] = {"skip_bad": log if skip_bad else None, "tags": not no_tags}
+        how["dialect"] = options.dialects(dialect)
         found = read_parses(path, n_sentences, **how) if files else dict(read_numbered_trees(path, **how))
         n_sentences = n_sentences if files else len(found) + log.n_trees
         bad |= set(range(1, len(found) + log.n_trees + 1)) - found.keys()

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_origin, get_type_hints
 
@@ -24,6 +25,7 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
+from spacy_incparse.treebanks.dialects import Dialect, Dialects
 from spacy_incparse.treebanks.reader import (
     STANDARD,
     SkipLog,
@@ -107,6 +109,7 @@ OPTIONS: dict[str, Any] = {  # by the name of the parameter
     "model": Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder."),
     "skip_bad": Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first."),
     "no_tags": Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X."),
+    "dialect": Option("--dialect", metavar="NAME|FILE.toml", help="How brackets are read. Default: as they look."),
     "separators": Option("--separators", metavar="CHARS", help="What separates functions, as _* in NP_SB and ADJP*OC."),
     "gold_tags": Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags."),
     "prm": Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in."),
@@ -140,23 +143,32 @@ def open_treebank(
     no_tags: bool = False,
     steps: Sequence[Step] | None = None,
     separators: str | None = None,
+    dialect: str | None = None,
 ) -> list[Tree]:
     """Return the normalized trees of bracket files; with `skip_bad`, report skipped trees on standard error.
 
     for_grammar: also treat trees that cannot be used for a grammar as malformed. no_tags: the brackets have no POS
-    nodes. steps: replaces the standard normalization. separators: those of functions besides - and =.
+    nodes. steps: replaces the standard normalization. separators: those of functions besides - and =. dialect: a name
+    or a TOML file; by default that which files look like, which is reported on standard error unless it is Penn's.
     """
     if separators is not None:
         steps = (with_separators(separators), *(steps or STANDARD))
     log = SkipLog() if skip_bad else None
     check = slash_problem if for_grammar else None
     given_paths = [paths] if isinstance(paths, str) else list(paths)
-    trees = read_treebank(given_paths, skip_bad=log, check=check, tags=not no_tags, steps=steps)
+    trees = read_treebank(
+        given_paths, skip_bad=log, check=check, tags=not no_tags, steps=steps, dialect=dialects(dialect)
+    )
     if log:
         echo(str(log), err=True)
     if not trees:
         raise IncparseError(f"{' '.join(given_paths)}: no trees with words were found")
     return trees
+
+
+def dialects(given: str | Dialect | None) -> Dialects:
+    """Return what finds the dialects of treebank files and reports them on standard error; `given`: of all files."""
+    return Dialects(given, partial(echo, err=True))
 
 
 def open_pipeline(name: str) -> tuple[Language, TreePipe]:

@@ -49,7 +49,7 @@ def rerank_train_command(
     pipeline: str, train: str, dev: str, out: Path, loss: list[str] = ["risk"], n: int = 20, folds: int = 10,  # noqa: B006  typer copies it
     with_scores: str | None = None, families: list[str] | None = None, choose: str | None = None,
     passes: int | None = None, n_process: int | None = None, work: Path | None = None, force: bool = False,
-    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Train a reranker, which chooses among the best trees of a parser.
 
@@ -75,8 +75,8 @@ def rerank_train_command(
     if not (force or is_free(out)):
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
     settings = _settings(loss, n, choose, families, with_scores)
-    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
-    held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
+    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags, dialect=dialect)
+    held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags, dialect=dialect)
     nlp, parser = open_pipeline(pipeline)
     for old in [component.name for component in components_of(nlp) if component.is_reranker]:
         nlp.remove_pipe(old)

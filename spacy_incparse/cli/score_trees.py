@@ -15,6 +15,7 @@ from typer import Option, echo
 from spacy_incparse.cli import options
 from spacy_incparse.cli.evaluate import tree_sentences
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.treebanks.dialects import Dialects
 from spacy_incparse.treebanks.reader import SkipLog, normalize, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
@@ -39,7 +40,7 @@ RULE_COLUMNS = ("tree", "start", "end", "rule", "score", "missing")
 )
 def score_trees_command(
     trees: list[str], model: str = "en", tags: str = "own", format_: str = "tsv", derivation: bool = False,
-    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Score given trees with a parser.
 
@@ -58,7 +59,7 @@ def score_trees_command(
         raise IncparseError("--tags gold and --no-tags exclude each other")
     options.keep_inputs(output, *trees)
     log = SkipLog() if skip_bad else None
-    numbered = _read_numbered(trees, log, no_tags=no_tags)
+    numbered = _read_numbered(trees, log, no_tags=no_tags, dialect=options.dialects(dialect))
     nlp, parser = options.open_pipeline(model)
     scored = _with_progress(score_trees(nlp, parser, numbered, gold_tags=tags == "gold"), output)
     first = list(islice(scored, 1))  # so that its errors are reported before anything is written
@@ -105,13 +106,15 @@ class ScoredTree:
         return "a word is whitespace" if self.scored is None else self.scored.reason
 
 
-def _read_numbered(paths: Sequence[str], skip_bad: SkipLog | None, *, no_tags: bool) -> Iterator[tuple[int, Tree]]:
+def _read_numbered(
+    paths: Sequence[str], skip_bad: SkipLog | None, *, no_tags: bool, dialect: Dialects
+) -> Iterator[tuple[int, Tree]]:
     """Yield the normalized trees of bracket files with their numbers in the input, skipping empty trees.
 
     The numbers include skipped trees, to match the treebank. Raises IncparseError if there are no trees.
     """
     n_found = 0
-    for number, tree in read_numbered_trees(paths, skip_bad=skip_bad, tags=not no_tags):
+    for number, tree in read_numbered_trees(paths, skip_bad=skip_bad, tags=not no_tags, dialect=dialect):
         normalised = normalize(tree)
         if normalised is not None:
             n_found += 1

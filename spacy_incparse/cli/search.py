@@ -34,7 +34,17 @@ from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.patterns.bounded_regex import bounded_regex
 from spacy_incparse.patterns.syntax import Atom
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.reader import FAILED, LOOKED_FOR, SkipLog, expanded, files_in, forest_of, read_text
+from spacy_incparse.treebanks.dialects import Dialect, Dialects, find_dialect
+from spacy_incparse.treebanks.reader import (
+    FAILED,
+    LOOKED_FOR,
+    SkipLog,
+    expanded,
+    files_in,
+    forest_of,
+    read_brackets,
+    read_text,
+)
 from spacy_incparse.trees.brackets import skip_blank
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
@@ -78,7 +88,7 @@ def search_command(
     raw_labels: bool = False, heads: str = "en", format_: str | None = None, template: str | None = None,
     context: int | None = None, every: bool = False, whole: bool = False, limit: int | None = None, timeout: float = 60,
     count: bool = False, by: str | None = None, by_label: bool = False, n_process: int = 1, skip_bad: bool = False,
-    no_tags: bool = False, output: Path | None = None,
+    no_tags: bool = False, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Search trees with Tregex patterns.
 
@@ -123,12 +133,12 @@ def search_command(
         "tsv": partial(map, partial(tsv_line, context, names)),
         "spans": partial(span_lines, len(compiled) > 1),
     }
-    writer = writers[format_ or "kwic"]
-    if template is not None:
-        writer = partial(filled, read_template(template, header), context, names, header)
+    filler = None if template is None else partial(filled, read_template(template, header), context, names, header)
+    writer = filler or writers[format_ or "kwic"]
     search = FileSearch(
         compiled, None if count or by else writer, by or ("pattern" if len(compiled) > 1 else ""),
         raw_labels, every, whole, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
+        dialect=None if dialect is None else find_dialect(dialect),
     )  # fmt: skip
     is_shown = search.writer is None or output is not None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
@@ -217,7 +227,7 @@ _Row = tuple[int, Tree | str | None, Origin]
 
 def read_forest(
     path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, needs_tokens: bool = False,
-    failed: str = "", **options: Any,
+    dialects: Dialects | None = None, failed: str = "", **options: Any,
 ) -> tuple[Forest, Origins]:  # fmt: skip
     """Return the trees of a file of any kind; options: those of `forest_of` for bracket files.
 
@@ -231,8 +241,11 @@ def read_forest(
         found = enumerate(read_rows(path, ["brackets"], *more), start=1)
         rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in found if row["brackets"])
     else:
-        text = read_text(path) if not failed else FAILED.sub(failed, read_text(path))
-        if not (path.name.endswith(JSON_LINES) or (path == STDIN and text.lstrip().startswith("{"))):
+        is_json, dialects = path.name.endswith(JSON_LINES), dialects or Dialects()
+        text = read_text(path) if is_json else read_brackets(path, dialects, tags=options.get("tags", True))
+        text = FAILED.sub(failed, text) if failed and FAILED.search(text) else text
+        if not (is_json or (path == STDIN and text.lstrip().startswith("{"))):
+            options["dialects"] = dialects
             comments = _COMMENT.finditer(text) if needs_origins else ()
             return _bracket_trees(text, path, list(comments), reader=reader, skip_bad=skip_bad, **options)
         lines = enumerate(text.split("\n"), start=1)
@@ -402,6 +415,7 @@ class FileSearch:
     normalized: bool = False
     skip_bad: bool = False
     tags: bool = True
+    dialect: Dialect | None = None
 
     def lines(
         self, files: Sequence[Path], n_process: int, header: Sequence[str], on_file: Callable[[int], object]
@@ -433,6 +447,7 @@ class FileSearch:
         if self.writer is None:
             is_table, n_found = bool(self.by), str(total.counts.total())
             yield from count_table(self.by, total.counts, total.words, bool(header)) if is_table else [n_found]
+        total.dialects.report(partial(echo, err=True))
         if self.skip_bad:
             echo(str(total.skipped), err=True)
             if total.skipped and not total.n_trees:
@@ -440,7 +455,7 @@ class FileSearch:
 
     def searcher(self, *, is_alone: bool) -> Callable[[Path], FileResult]:
         """Return a function that searches a file; unless it `is_alone` in its process, it looks for hits at once."""
-        reader = BracketReader(Symbols())
+        reader, dialects = BracketReader(Symbols()), Dialects(self.dialect)
         regexes, n_words = set[Atom](), 0  # that nothing has fitted yet, and how many words were tried
         for pattern in self.patterns.values():
             pattern.doubtful.clear()  # warnings about labels are those of the command, which sees all files
@@ -452,7 +467,8 @@ class FileSearch:
             options: dict[str, Any] = {"is_normalized": self.normalized, "tags": self.tags}
             log = found.skipped if self.skip_bad else None
             needs_tokens = any(pattern.asks_for_tokens for pattern in self.patterns.values())
-            forest, origins = read_forest(path, reader, log, needs_origins, needs_tokens, **options)
+            forest, origins = read_forest(path, reader, log, needs_origins, needs_tokens, dialects, **options)
+            found.dialects = dialects.taken()
             symbols = forest.symbols  # a normalized forest has those of the published trees, too
             found.n_trees = len(forest)
             found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)
@@ -523,6 +539,7 @@ class FileResult:
     skipped: SkipLog = field(default_factory=SkipLog)
     known: frozenset[str] = frozenset()  # the labels of its trees, and of those before it in the same process
     absent: Set[str] = frozenset()  # those of the patterns that are not among them
+    dialects: Dialects = field(default_factory=Dialects)  # what was read
 
     def add(self, other: FileResult) -> None:
         """Add what was found in another file, without its lines."""
@@ -530,6 +547,7 @@ class FileResult:
         self.words.update(other.words)
         self.skipped.update(other.skipped)
         self.n_trees += other.n_trees
+        self.dialects.add(other.dialects)
         if other.known:  # not an empty file
             self.absent = other.absent & self.absent if self.known else other.absent
         self.known |= other.known

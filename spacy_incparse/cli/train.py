@@ -98,7 +98,7 @@ def train_command(
     init_tok2vec: Path | None = None, gpu: int = -1, mixed_precision: bool = False, from_model: str | None = None,
     resume: bool = False, resume_or_start: bool = False, force: bool = False, skip_bad: bool = False,
     no_tags: bool = False, separators: str | None = None, n_process: int = 1, extra: str | None = None,
-    extra_weight: float = 1.0, functions: bool = False, clitics: str | None = None,
+    extra_weight: float = 1.0, functions: bool = False, clitics: str | None = None, dialect: str | None = None,
 ) -> None:  # fmt: skip
     """Train a spaCy pipeline on your treebank.
 
@@ -124,7 +124,7 @@ def train_command(
         check_base(from_model, out_dir)
     recipe = recipe_type.of_options(given | {"config": config or DEFAULT_CONFIG}, f"trained on {Path(train).name}")
     resumes = start.resumes(out_dir, has_state=recipe.is_begun(out_dir / STATE))
-    read = partial(open_treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
+    read = partial(open_treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators, dialect=dialect)
     learned = partial(read, for_grammar=recipe.FOR_GRAMMAR)
     more = ExtraTrees(() if extra is None else learned(extra), extra_weight)
     recipe.train_pipeline(learned(train), read(dev), out_dir, resume=resumes, extra=more)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option, echo
 
@@ -53,7 +53,8 @@ DECISIONS: dict[str, Callable[[Difference], str]] = {
 def stats_command(
     treebank: str, held_out: str | None = None, with_top: bool = False, against: str | None = None,
     number: int | None = None, kinds: list[str] | None = None, functions: bool = False, format_: str | None = None,
-    skip_bad: bool = False, no_tags: bool = False, separators: str | None = None, output: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, separators: str | None = None, dialect: str | None = None,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
     """Show the size and coverage of a treebank's grammar, or where two treebanks annotate differently.
 
@@ -70,7 +71,8 @@ def stats_command(
       spacy-incparse stats mine.mrg --against wsj/ --kind word --kind chain -n 20
     """
     options.keep_inputs(output, treebank, held_out, against)
-    open_treebank = partial(options.open_treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
+    how: dict[str, Any] = {"skip_bad": skip_bad, "no_tags": no_tags, "separators": separators, "dialect": dialect}
+    open_treebank = partial(options.open_treebank, **how)
     if against is None and (kinds or functions or number or format_):
         raise IncparseError(
             "--kind, --functions, --number and --format compare two treebanks: name the other one with --against"
@@ -116,7 +118,7 @@ def _text_lines(rows: Sequence[Difference]) -> Iterator[str]:
 )
 def convert_command(
     sources: list[str], output: Path, detokenize: bool = False, n_sents: int = 1, skip_bad: bool = False,
-    no_tags: bool = False, separators: str | None = None,
+    no_tags: bool = False, separators: str | None = None, dialect: str | None = None,
 ) -> None:  # fmt: skip
     """Convert bracket files to a .spacy file with trees, or to one clean bracket file.
 
@@ -145,7 +147,7 @@ def convert_command(
         raise IncparseError(f"--detokenize and --n-sents are for .spacy files: {output} will have trees, and no texts")
     options.check_output(output)
     options.keep_inputs(output, *sources)
-    trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags, separators=separators)
+    trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags, separators=separators, dialect=dialect)
     docs, n_words = DocBin(store_user_data=True), sum(len(tree.words) for tree in trees)
     if output.suffix in SUFFIXES:
         _write_lines(output, map(str, trees))

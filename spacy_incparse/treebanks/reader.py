@@ -21,6 +21,7 @@ from spacy_incparse.treebanks.bracket_scanner import (
     BracketReader,
     normalized,
 )
+from spacy_incparse.treebanks.dialects import Dialect, Dialects, places_of
 from spacy_incparse.trees.brackets import (
     Layout,
     MalformedError,
@@ -38,6 +39,7 @@ from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
 
 Check = Callable[[Tree], "str | None"]
+AnyDialect = str | Path | Dialect | Dialects | None
 
 
 def read_treebank(
@@ -47,6 +49,7 @@ def read_treebank(
     steps: Sequence[Step] | None = None,
     check: Check | None = None,
     tags: bool = True,
+    dialect: AnyDialect = None,
 ) -> list[Tree]:
     """Return the normalized trees of bracket files; trees that become empty are dropped.
 
@@ -56,10 +59,10 @@ def read_treebank(
     Files are read by the compiled scanner; a file that it does not understand is read again by the parser that has a
     message for each mistake. Labels are interpreted in normalize.py.
     """
-    trees: list[Tree] = []
+    trees, dialects = list[Tree](), Dialects.of(dialect)
     for path in treebank_files(paths):
-        text = read_text(path)
-        forest = scanned(text, path, Symbols()) if tags else None
+        text = read_brackets(path, dialects, tags=tags)
+        forest = scanned(text, path, Symbols(), dialects=dialects) if tags else None
         found: list[Tree] | None = None
         if forest is not None and steps is None:
             found = list(normalized(forest))
@@ -68,11 +71,16 @@ def read_treebank(
         if found is None or (check and any(map(check, found))):
             found = list(_checked_trees(text, path, skip_bad, steps, check, tags))
         trees += found
+    dialects.report()
     return trees
 
 
 def read_trees(
-    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, tags: bool = True
+    paths: Path | str | Sequence[Path | str],
+    *,
+    skip_bad: SkipLog | None = None,
+    tags: bool = True,
+    dialect: AnyDialect = None,
 ) -> Iterator[Tree]:
     """Yield the trees of bracket files as published, with raw words; a wrapper without a label has label "".
 
@@ -80,27 +88,35 @@ def read_trees(
     skip_bad: a log of malformed trees, which are then skipped; reading goes on where their brackets close, or where
         another tree seems to begin.
     tags: whether the brackets have parts of speech. If not, each word gets a POS node X.
+    dialect: the name of a dialect, a TOML file with one, or a `Dialects`, which counts what is read; by default that
+        which each file looks like.
 
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
     """
+    dialects = Dialects.of(dialect)
     for path in treebank_files(paths):
-        yield from _trees_of_text(read_text(path), path, skip_bad, tags)
+        yield from _trees_of_text(read_brackets(path, dialects, tags=tags), path, skip_bad, tags, dialects)
+    dialects.report()
 
 
-def _trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool) -> Iterator[Tree]:
-    forest = scanned(text, path, Symbols()) if tags else None
+def _trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool, dialects: Dialects) -> Iterator[Tree]:
+    forest = scanned(text, path, Symbols(), dialects=dialects) if tags else None
     if forest is not None:
         return map(forest.tree, range(len(forest)))
     return (tree for tree, _ in trees_of_file(text, path, skip_bad=skip_bad, tags=tags))
 
 
 def read_numbered_trees(
-    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, tags: bool = True
+    paths: Path | str | Sequence[Path | str],
+    *,
+    skip_bad: SkipLog | None = None,
+    tags: bool = True,
+    dialect: AnyDialect = None,
 ) -> Iterator[tuple[int, Tree]]:
     """Yield the trees of `read_trees`, each with its number in the input, from 1; skipped trees are counted."""
     log = SkipLog() if skip_bad is None else skip_bad
     n_before = log.n_trees
-    for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad, tags=tags), start=1):
+    for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad, tags=tags, dialect=dialect), start=1):
         yield number + log.n_trees - n_before, tree
 
 
@@ -111,19 +127,27 @@ NO_TREE, STAND_IN = "\ue000", "(\ue000 \ue000)"  # a label of no treebank, and i
 
 
 def read_parses(
-    path: Path | str, n_sentences: int, *, skip_bad: SkipLog | None = None, tags: bool = True
+    path: Path | str,
+    n_sentences: int,
+    *,
+    skip_bad: SkipLog | None = None,
+    tags: bool = True,
+    dialect: AnyDialect = None,
 ) -> dict[int, Tree | None]:
     """Return a parser's trees for a number of sentences, as published, by their number from 1; None if it failed.
 
     A line `()`, `(())` or `(TOP)` is a failed parse, and so are blank lines if the trees are too few without them, and
     just enough with them. Skipped trees are counted, but left out. Errors are as in `read_trees`.
     """
-    texts = [(file, read_text(file)) for file in treebank_files(path)]
+    dialects = Dialects.of(dialect)
+    texts = [(file, read_brackets(file, dialects, tags=tags)) for file in treebank_files(path)]
+    dialects.report()
 
     def read(no_tree: re.Pattern[str]) -> tuple[dict[int, Tree | None], SkipLog, int]:
         found, log = dict[int, Tree | None](), SkipLog()
         for file, text in texts:
-            for tree in _trees_of_text(no_tree.sub(STAND_IN, text), file, None if skip_bad is None else log, tags):
+            given = no_tree.sub(STAND_IN, text) if no_tree.search(text) else text
+            for tree in _trees_of_text(given, file, None if skip_bad is None else log, tags, dialects):
                 found[len(found) + log.n_trees + 1] = None if tree.label == NO_TREE else tree
         return found, log, len(found) + log.n_trees
 
@@ -194,8 +218,8 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
     With `skip_bad`, a tree waits until it is clear that it is no part of one before it with a bracket too many.
     """
     refuse_other_formats(text, path)
-    text = without_backslashes(text)
-    places, position, is_checked = Places(text), skip_blank(text, 0), False
+    places, text = places_of(text), without_backslashes(text)
+    position, is_checked = skip_blank(text, 0), False
     parser, layout = TreeParser(text, tags=tags), Layout(text)
     # A tree that begins before this place must end before another seems to begin. A malformed tree was already read up
     # to here; without this limit, each of many unclosed trees would be read to the same place.
@@ -249,6 +273,7 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
 def forest_of(
     text: str, path: Path, reader: BracketReader | None = None, *, skip_bad: SkipLog | None = None,
     is_normalized: bool = False, tags: bool = True, positions: dict[int, int] | None = None,
+    dialects: Dialects | None = None,
 ) -> Forest:  # fmt: skip
     """Return the trees of a bracket file's text, the same as from `read_trees`: as published, or normalized.
 
@@ -256,7 +281,7 @@ def forest_of(
     positions: gets the position in the text of each tree, by its number from 0, which takes five times as long.
     """
     reader = reader or BracketReader(Symbols())
-    forest = scanned(text, path, reader.symbols, reader) if tags and positions is None else None
+    forest = scanned(text, path, reader.symbols, reader, dialects) if tags and positions is None else None
     if forest is None:  # the other parser has a message for each mistake and can skip malformed trees
         forest, places = Forest(symbols=reader.symbols), []
         log = SkipLog() if skip_bad is None else skip_bad
@@ -270,10 +295,12 @@ def forest_of(
     return normalized(forest) if is_normalized else forest
 
 
-def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | None = None) -> Forest | None:
+def scanned(
+    text: str, path: Path, symbols: Symbols, reader: BracketReader | None = None, dialects: Dialects | None = None
+) -> Forest | None:
     """Return the trees of a file's text as published; None for unexpected text, which other readers can explain.
 
-    reader: one with these symbols, to reuse its cache.
+    reader: one with these symbols, to reuse its cache. dialects: warns of what seems to be no tree.
     """
     refuse_other_formats(text, path)
     forest = Forest(symbols=symbols)
@@ -285,10 +312,14 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
     all_words = (forest.tree(number).words for number in range(len(forest)))
     words = next((found for found in all_words if len(found) > 1), ())
     refuse_discontinuous(words, "", path)
+    if dialects is not None:
+        first = [forest.tree(number) for number in range(min(len(forest), _N_WATCHED))]
+        dialects.warn(path, text, symbols.labels, [(tree.tags[-1], tree.words[-1]) for tree in first])
     return None if 2 * sum(" " in word for word in words) > len(words) else forest  # words with lemmas, perhaps
 
 
-SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
+SUFFIXES = tuple(".mrg .ptb .prd .psd .gld .fid .tbf .txt .bracket .brackets .tree .trees .parse .penn".split())
+_N_WATCHED = 50  # trees of a file
 LOOKED_FOR = f"{' '.join(SUFFIXES)}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -311,12 +342,44 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
     return found
 
 
+def read_brackets(path: Path, dialects: Dialects, *, tags: bool = True) -> str:
+    """Return the text of a file in any dialect as plain brackets: the text itself, or a `PlainText`.
+
+    tags: as in `read_trees`; brackets without them are in no dialect unless one is given. Raises TreebankError if the
+    file is not text.
+    """
+    data = _unpacked(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = next(filter(None, (_decoded(data, name) for name in dialects.encodings(data.decode("latin-1")))), "")
+        if not text:
+            raise _no_utf8(path, data) from None
+    text = unix_lines(text)
+    return dialects.plain(text) if tags or dialects.is_given else text
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
 def read_text(path: Path) -> str:
     """Return the text of a file, plain or gzipped, without a byte order mark, and with "\\n" at the end of each line.
 
     Raises TreebankError if it is not text.
     Encodings other than UTF-8 are rejected with the place of the first wrong byte.
     """
+    data = _unpacked(path)
+    try:
+        return unix_lines(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise _no_utf8(path, data) from None
+
+
+def _unpacked(path: Path) -> bytes:
     try:
         data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
         if data.startswith(GZIP_MAGIC):  # a small file can claim gigabytes
@@ -329,15 +392,19 @@ def read_text(path: Path) -> str:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
+    return data
+
+
+def _no_utf8(path: Path, data: bytes) -> TreebankError:
     try:
-        text = data.decode("utf-8-sig")
+        data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", errors="replace")
         what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
         if path.suffix == ".spacy":
             what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
-        raise TreebankError(path, *Places(before).line_and_column(len(before)), what) from None
-    return unix_lines(text)
+        return TreebankError(path, *Places(before).line_and_column(len(before)), what)
+    raise AssertionError("the data are UTF-8")
 
 
 def files_in(folder: Path) -> list[Path]:

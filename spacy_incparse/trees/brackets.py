@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from spacy_incparse.trees.tree import Tree
 
 # Only these characters separate words: a no-break space is part of a word.
-_S = r"[ \t\r\n\f\v]"
+BLANK = r"[ \t\r\n\f\v]"
+_S = BLANK
 _ATOM = r"[^ \t\r\n\f\v()]+"
 _PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
 _POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; no group matches "(" without a label
@@ -39,14 +40,14 @@ _LINE_BRACKET = re.compile(r"^[ \t]*\(", re.MULTILINE)
 _LABEL = re.compile(rf"\({_S}*([^ \t\r\n\f\v()]*)")
 
 
-def without_backslashes(text: str) -> str:
-    r"""Return a bracketed text with -LRB- and -RRB- for the \( and \) of nltk.
+def without_backslashes(text: str, brackets: tuple[str, str] = ("-LRB-", "-RRB-")) -> str:
+    r"""Return a bracketed text with -LRB- and -RRB- for the \( and \) of nltk, or with other `brackets`.
 
     A backslash may also be the word of (SYM \): without any \(, the number of brackets tells.
     """
     n_escapes = len(_ESCAPED_BRACKET.findall(text)) if "\\" in text else 0
     if n_escapes and ("\\(" in text or text.count(")") - text.count("(") == n_escapes):
-        return _ESCAPED_BRACKET.sub(lambda found: "-LRB-" if found[0] == "\\(" else "-RRB-", text)
+        return _ESCAPED_BRACKET.sub(lambda found: brackets[found[0] == "\\)"], text)
     return text
 
 
@@ -216,7 +217,7 @@ class Layout:
         """Learn from a tree without mistakes."""
         self._labels.add(label_at(self._text, begin))
         if not self._has_flat_lines:
-            self._has_flat_lines = _next_tree(self._text, begin, end) is not None
+            self._has_flat_lines = next_tree(self._text, begin, end) is not None
 
     def end(self, begin: int) -> int:
         """Return where what is malformed here ends: text outside trees before the next line that a bracket opens.
@@ -229,9 +230,9 @@ class Layout:
             return opening.end() - 1 if opening else len(text)
         label, closed = label_at(text, begin), self._ends[bisect_left(self._brackets, begin)]
         same_label = self._has_flat_lines or (label in WRAPPERS and self._labels <= {label})
-        following = _next_tree(text, begin, closed or len(text), same_label=bool(same_label))
+        following = next_tree(text, begin, closed or len(text), same_label=bool(same_label))
         if following is None and not closed and not self._has_flat_lines:
-            following = _next_tree(text, begin, len(text))
+            following = next_tree(text, begin, len(text))
         if following is None:
             return closed or len(text)
         is_part = label != label_at(text, following) if self._has_flat_lines is None else self._has_flat_lines
@@ -260,7 +261,7 @@ class Layout:
         return ends
 
 
-def _next_tree(text: str, begin: int, end: int, *, same_label: bool = False) -> int | None:
+def next_tree(text: str, begin: int, end: int, *, same_label: bool = False) -> int | None:
     """Return where another tree, perhaps only one of the same label, seems to begin in the text of one.
 
     It opens a line and is not indented more; the wrapper of the tree, such as TOP, begins another one anywhere.
@@ -300,10 +301,10 @@ def label_at(text: str, begin: int) -> str:
 
 def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError:
     what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
-    next_tree = _next_tree(text, begin, len(text))
-    if next_tree is None:
+    following = next_tree(text, begin, len(text))
+    if following is None:
         what += f"; expected {'them' if n_missing > 1 else 'it'} before the text ends"
-    return MalformedError(begin, what, end=end, next_tree=next_tree)
+    return MalformedError(begin, what, end=end, next_tree=following)
 
 
 def skip_blank(text: str, position: int) -> int:

@@ -19,7 +19,14 @@ TOP_NODE = "_ROOT_"  # the name of the top node in Tregex
 ROOT_NAMES = WRAPPERS | {TOP_NODE}  # each of them finds the root, whatever its label
 UNKNOWN_TAG = "X"  # the tag of words without tags
 
-_BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
+# In treebanks of the Penn-Helsinki family, IP-MAT and N-A are categories. Functions of the Chinese Treebank, as in
+# IP-ADV and IP-IMP, are not among them.
+_CLAUSE = r"IP-(?:MAT|SUB|INF|SMC|PPL|EMB|REL|NML|ABS)|CP-(?:THT|REL|CMP|QUE|DEG|EOP|CLF|FRL|EXL|CAR|FINAL|TMC)"
+_INFLECTED = (
+    r"(?:[A-Z]+\+)*(?:N(?:PR)?S?|PRO|D|ADJ[RS]?|Q[RS]?|NUM|ONES?|OTHERS?|SUCH|MAN|FP|WPRO|WD|WADJ|WQ|VAN|VAG)-[NADG]"
+)
+# A label that starts with a hyphen, such as -LRB-, does not match.
+_BARE_LABEL = re.compile(rf"(?:{_CLAUSE}|{_INFLECTED})(?![^-=])|[^-=]+")
 _SEPARATOR = re.compile(r"[-=]")
 
 
