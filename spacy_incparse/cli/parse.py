@@ -473,13 +473,14 @@ def _penn_spelling(tree: Tree) -> Tree:
     shard_chars=Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents."),
     ptb=Option("--ptb", help="Words are in Penn Treebank spelling, such as -LRB-, and become raw ones."),
     complexity=Option("--complexity", help="Also write a table of measures of syntactic complexity by document."),
+    relations=Option("--relations", help="Also write a table of grammatical relations (English)."),
     overwrite=Option("--overwrite", help="Replace an output that was made from something else."),
 )
 def annotate_command(
     paths: list[str], model: str = "en", output_format: str = "parquet", input_format: str = "auto",
     text_field: str = "text", id_field: str = "id", separator: str | None = None, n_process: int | None = None,
     ray: str | None = None, code: Path | None = None, shard_chars: int = SHARD_CHARS, ptb: bool = False,
-    complexity: bool = False, overwrite: bool = False,
+    complexity: bool = False, relations: bool = False, overwrite: bool = False,
 ) -> None:  # fmt: skip
     """Parse corpora on disk, and write them with their trees.
 
@@ -504,7 +505,7 @@ def annotate_command(
     reader, output = find_reader(input_format), Path(folder)
     suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
     files = tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
-    more = Fields(text_field, id_field, separator), code, shard_chars, ptb, complexity
+    more = Fields(text_field, id_field, separator), code, shard_chars, ptb, complexity, relations
     job = Job(files, output, model, input_format, output_format, *more)
     if output.is_file():
         raise IncparseError(f"{output} is a file: the last argument is the folder to write")

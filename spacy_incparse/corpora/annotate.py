@@ -51,12 +51,14 @@ class Job:
     shard_chars: int = SHARD_CHARS
     ptb: bool = False
     complexity: bool = False  # write a table of measures, too
+    relations: bool = False  # and one of grammatical relations
 
     def check(self) -> None:
         """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
         for reader in {reader_of(path, find_reader(self.reader)) for path in self.files}:
             reader.check()
-        find_writer(self.writer)
+        if find_writer(self.writer).table is None and self.relations:
+            raise IncparseError(f"--relations: --format {self.writer} has no tables; choose parquet or jsonl")
         find_pipeline(self.model)
         if self.code is not None and not self.code.is_file():
             raise IncparseError(f"{self.code}: no such file")
@@ -79,7 +81,9 @@ class Job:
             "output_format": self.writer,
             "shard_chars": self.shard_chars,
             "ptb": self.ptb,
-            **({"complexity": True} if self.complexity else {}),  # not a reason to begin older folders anew
+            **{
+                name: True for name in ("complexity", "relations") if getattr(self, name)
+            },  # not a reason to begin older folders anew
             "versions": {name: version(name) for name in packages},
         }
 

@@ -21,8 +21,9 @@ from spacy_incparse.corpora.records import (
     ShardRecord,
     Unreadable,
 )  # fmt: skip
-from spacy_incparse.corpora.writers import Parsed, find_writer
+from spacy_incparse.corpora.writers import RELATIONS, Parsed, find_writer
 from spacy_incparse.documents.complexity import complexity
+from spacy_incparse.documents.rows import relation_rows
 from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import csv_line, release_memory
@@ -40,6 +41,7 @@ class ShardWorker:
     def __init__(self, job: Job):
         self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
         self._annotator, self._complexity = Annotator(job.model, job.code, ptb=job.ptb), job.complexity
+        self._relations = job.relations
 
     def __call__(self, shard: Shard) -> ShardRecord:
         """Write the files of a shard, and then its record."""
@@ -56,9 +58,11 @@ class ShardWorker:
     def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
         """Return what a shard consists of, and its files by their names in the output folder."""
         counts, failed = Counts(), list[dict[str, Any]]()
-        table = [["document", "id", "file", *MEASURES]]
+        table, relations = [["document", "id", "file", *MEASURES]], list[dict[str, Any]]()
         with self._annotator.zone(_documents(shard)):
-            files = self._writer.files(shard.name, self._parsed(shard, counts, failed, table))
+            files = self._writer.files(shard.name, self._parsed(shard, counts, failed, table, relations))
+        if self._relations and self._writer.table is not None:
+            files |= self._writer.table(f"relations/{shard.name}", RELATIONS, relations)
         if self._complexity:
             files[f"complexity/{shard.name}.csv"] = "".join(f"{csv_line(row)}\n" for row in table).encode()
         if failed:
@@ -66,8 +70,9 @@ class ShardWorker:
         return counts, files
 
     def _parsed(
-        self, shard: Shard, counts: Counts, failed: list[dict[str, Any]], table: list[list[str]]
-    ) -> Iterator[Parsed]:
+        self, shard: Shard, counts: Counts, failed: list[dict[str, Any]], table: list[list[str]],
+        relations: list[dict[str, Any]],
+    ) -> Iterator[Parsed]:  # fmt: skip
         """Yield the parsed documents of a shard, count and measure them, and put the others aside."""
         outcomes = self._annotator.annotate(_documents(shard))
         for number, item in enumerate(shard.items, start=shard.first):
@@ -88,6 +93,8 @@ class ShardWorker:
             counts.flat += sum(found.source == "flat" for found in trees)
             if self._complexity:
                 table.append([str(number), item.id, item.file, *cells(complexity(outcome))])
+            if self._relations:
+                relations += ({"document": number, "id": item.id, **row} for row in relation_rows(outcome))
             yield Parsed(number, cast("Document", item), outcome)
         counts.failed = len(failed)
 

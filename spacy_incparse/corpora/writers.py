@@ -33,16 +33,17 @@ class Writer:
     """A format of output: the function that returns the files of a shard, by their names in the output folder.
 
     check: raises IncparseError if something that the format needs is not installed. check_doc: raises any error if a
-    Doc cannot be written.
+    Doc cannot be written. table: returns the file of another table, by its name without a suffix; None: there are none.
     """
 
     name: str
     files: Callable[[str, Iterable[Parsed]], dict[str, bytes]]
     check: Callable[[], object] = lambda: None
     check_doc: Callable[[Doc], object] = lambda doc: None
+    table: Callable[[str, Columns, Iterable[dict[str, Any]]], dict[str, bytes]] | None = None
 
 
-_TYPES = {"string": "string", "int": "int32", "long": "int64", "double": "float64"}
+_TYPES = {"string": "string", "int": "int32", "long": "int64", "double": "float64", "boolean": "bool_"}
 
 # Column -> type: a name of `_TYPES`, or the fields of the structs of a list. Spark has the same names for its types.
 Columns = Mapping[str, "str | Mapping[str, str]"]
@@ -61,6 +62,11 @@ SENTENCES: Columns = {
     "tokens": {"text": "string", "start": "long", "end": "long", "tag": "string"},
     "spans": {"label": "string", "start": "int", "end": "int", "parent": "int", "function": "string"},
 }
+
+RELATIONS: Columns = {
+    "document": "long", "id": "string", "sentence": "int", "verb": "int", "head": "int", "start": "long", "end": "long",
+    "span": "int", "relation": "string", "function": "string", "understood": "boolean", "negated": "boolean",
+}  # fmt: skip
 
 
 class _Table:
@@ -133,6 +139,18 @@ def parquet_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     return files
 
 
+def parquet_table(name: str, columns: Columns, rows: Iterable[dict[str, Any]]) -> dict[str, bytes]:
+    """Return the file of a table."""
+    table = _Table(columns, 2000)
+    table.add(rows)
+    return {f"{name}.parquet": table.to_bytes()}
+
+
+def json_lines_table(name: str, columns: Columns, rows: Iterable[dict[str, Any]]) -> dict[str, bytes]:
+    """Return the file of a table, an object a row."""
+    return {f"{name}.jsonl": "".join(srsly.json_dumps(row) + "\n" for row in rows).encode()}
+
+
 def json_lines_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a file with an object for each document, with its sentences."""
     lines = []
@@ -177,8 +195,9 @@ WRITERS: dict[str, Writer] = {
             "parquet",
             parquet_files,
             lambda: optional_module("pyarrow.parquet", "parquet", "--format parquet, the default, needs pyarrow"),
+            table=parquet_table,
         ),
-        Writer("jsonl", json_lines_files),
+        Writer("jsonl", json_lines_files, table=json_lines_table),
         Writer("brackets", bracket_files),
         Writer("docbin", docbin_files, check_doc=lambda doc: srsly.msgpack_dumps(doc.user_data)),
     )

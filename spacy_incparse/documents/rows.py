@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,31 @@ def phrase_rows(arrays: TreeArrays) -> list[Row]:
             functions = "-".join(arrays.functions_of(node))
             rows.append({"label": arrays.labels[node], **bounds, "parent": parent, "function": functions})
     return rows
+
+
+def relation_rows(doc: Doc) -> Iterator[Row]:
+    """Yield a row for each relation of a parsed Doc, in the order of sentences and verbs.
+
+    `verb` and `head` are numbers of tokens of the sentence, `start` and `end` the characters of the phrase in the Doc's
+    text, and `span` its index in the list of `phrase_rows`; for a word, that of the phrase around it.
+    """
+    from spacy_incparse.documents.relations import tree_relations
+    from spacy_incparse.documents.storage import anchored_trees
+
+    for number, found in enumerate(anchored_trees(doc)):
+        arrays, origin = found.tree.arrays, found.start_char
+        numbers = list(accumulate(size > 1 for size in arrays.sizes))
+        for one in tree_relations(found):
+            phrase = one.node if arrays.sizes[one.node] > 1 else arrays.parents[one.node]
+            yield {
+                "sentence": number,
+                "verb": one.verb,
+                "head": one.head,
+                "start": origin + found.char_starts[arrays.starts[one.node]],
+                "end": origin + found.char_ends[arrays.ends[one.node] - 1],
+                "span": numbers[phrase] - 1,
+                **{name: getattr(one, name) for name in ("relation", "function", "understood", "negated")},
+            }
 
 
 def row_tree(row: Mapping[str, Any]) -> Tree:
@@ -129,7 +155,7 @@ def annotated_format(folder: str | Path) -> str | None:
 
 
 PARQUET = ".parquet"
-_DOCUMENTS = "documents"  # the folder whose files have no sentences
+_NO_SENTENCES = ("documents", "relations")  # folders whose files have none
 _ROWS = 1000  # at a time
 
 
@@ -138,7 +164,7 @@ def sentence_files(path: str | Path) -> list[Path]:
     files: list[Path] = []
     for named in existing_paths(path):
         inside = sorted(named.rglob(f"*{PARQUET}")) if named.is_dir() else [named]
-        shown = [one for one in inside if one.parent.name != _DOCUMENTS and not one.name.startswith(".")]
+        shown = [one for one in inside if one.parent.name not in _NO_SENTENCES and not one.name.startswith(".")]
         files += shown if named.is_dir() else inside
     return [file for file in files if file.suffix == PARQUET]
 

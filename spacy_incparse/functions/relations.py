@@ -190,13 +190,24 @@ class _Reader:
     def _arguments(self, frame: Frame, items: Sequence[_Item]) -> Iterator[Relation]:
         objects = [item for item in items if self._is_nominal(item) and not _NO_OBJECT & set(item.functions)]
         is_existential = self.skeleton.is_existential[frame.verb]
+        names = frame.is_passive and self.skeleton.has_word(frame.verb, "naming")
+        title = next((item for item in items if names and item.node >= 0 and self._is_complement(item, objects)), None)
         for item in items:
             target, is_empty = self._target(item), item.node < 0
             if target < 0 and item in objects and frame.is_passive and len(frame.path) > 1:
                 target = self._modified(frame.path[-2])  # "the book written by her"
             if target < 0:
                 continue
-            if item in objects:
+            if item in objects and title is not None:  # "she was elected chair" says who the chair is
+                if not is_empty:
+                    relation = COMPLEMENT
+                elif title in objects:
+                    noun = self.arrays.leaves[self.skeleton.words[title.node]]
+                    yield self._relation(Frame(noun, (), False, False), SUBJECT, target, item, True)
+                    continue
+                else:
+                    continue
+            elif item in objects:
                 relation = INDIRECT_OBJECT if len(objects) > 1 and item is objects[0] else OBJECT
             elif "PRD" in item.functions:
                 relation = SUBJECT if is_existential and self._is_nominal(item) else PREDICATE
@@ -204,7 +215,7 @@ class _Reader:
                 relation, target = INDIRECT_OBJECT, self.skeleton.heads[target]
             elif (agent := self._agent(target)) >= 0:
                 relation, target = AGENT, agent
-            elif item.category in self.table.categories["complement"] and not ADVERBIAL & set(item.functions):
+            elif self._is_complement(item):
                 relation = COMPLEMENT
                 if not is_empty and target in self._moved:
                     continue
@@ -212,6 +223,10 @@ class _Reader:
                 yield from self._modifier(frame, item)
                 continue
             yield self._relation(frame, relation, target, item, is_empty)
+
+    def _is_complement(self, item: _Item, objects: Sequence[_Item] = ()) -> bool:
+        is_clause = item.category in self.table.categories["complement"] and not ADVERBIAL & set(item.functions)
+        return is_clause or item in objects
 
     def _modifier(self, frame: Frame, item: _Item) -> Iterator[Relation]:
         target, tags = self._target(item), set(item.functions)

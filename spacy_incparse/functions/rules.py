@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from spacy_incparse.functions.relations import Frame, frames
+from spacy_incparse.functions.relations import ADVERBIAL, Frame, frames
 from spacy_incparse.functions.skeleton import Skeleton
 from spacy_incparse.functions.tables import LanguageTable
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.empties import Empty, annotated
+
+_ADVERBIAL = ADVERBIAL | {"TPC"}
 
 Found = tuple[int | None, int | None]  # a node, or the number of an empty category
 NOTHING: Found = (None, None)
@@ -17,20 +20,41 @@ _PASSIVE, _CONTROLLED = "(NP (-NONE- *))", "(NP-SBJ (-NONE- *))"
 _GAP, _SUBJECT_GAP, _PREPOSITIONAL_GAP = "(NP (-NONE- *T*))", "(NP-SBJ (-NONE- *T*))", "(PP (-NONE- *T*))"
 _ADVERBIAL_GAP, _TOPIC_GAP = "(ADVP (-NONE- *T*))", "(S (-NONE- *T*))"
 _NO_PRONOUN, _EXTRAPOSED = "(WHNP (-NONE- 0))", "(S (-NONE- *EXP*))"
+_UNQUOTED_GAP = "(SBAR (-NONE- 0) (S (-NONE- *T*)))"
+_UNIT, _NO_WORD = "(-NONE- *U*)", "(-NONE- 0)"
 
 
 def with_rules(arrays: TreeArrays, table: LanguageTable) -> TreeArrays:
-    """Return the tree with functions and empty categories by rules, as far as it has none of either kind."""
-    has_functions = any(arrays.functions_of(node) for node in range(len(arrays.sizes)))
-    empties = arrays.annotation.empties if arrays.annotation else ()
-    if has_functions and empties:
-        return arrays
+    """Return the tree with functions, adverbials and empty categories by rules, as far as it has none of a kind."""
     rules = _Rules(arrays, table)
-    if not has_functions:
+    known = {tag for tags in rules.functions for tag in tags}
+    if known & _ADVERBIAL and rules.given:
+        return arrays
+    if not known:
         rules.add_functions()
-    if not empties:
+    if not known & _ADVERBIAL:
+        rules.add_adverbials()
+    if not rules.given:
         rules.add_empties()
-    return annotated(arrays, [tuple(tags) for tags in rules.functions], empties or rules.empties)
+    return annotated(arrays, [tuple(tags) for tags in rules.functions], rules.given or rules.empties)
+
+
+def completed(arrays: TreeArrays, table: LanguageTable) -> TreeArrays:
+    """Return an annotated tree with what some treebanks leave out, so that nothing learns it there.
+
+    These are antecedents of the subjects of infinitives and participles; units of amounts of money, a "that" that is
+    not said, and what somebody says. A phrase that already has an empty category of the same type gets no other.
+    """
+    rules = _Rules(arrays, table)
+    functions = [tuple(tags) for tags in rules.functions]
+    rules.add_adverbials()
+    rules.find_controllers()
+    for frame in rules.frames:
+        rules.place_topic(frame)
+    rules.place_units()
+    known = {(one.parent, one.type) for one in rules.given}
+    new = [one for one in rules.empties if (one.parent, one.type) not in known]
+    return annotated(arrays, functions, [*rules.given, *new])
 
 
 class _Rules:
@@ -40,18 +64,23 @@ class _Rules:
         self.frames = list(frames(self.skeleton))
         self.passive = {frame.path[0]: frame for frame in self.frames if frame.is_passive}
         self.empties: list[Empty] = []
-        self._empty_subjects: dict[int, int] = {}  # clause -> the number of its subject
+        self.given = list(arrays.annotation.empties if arrays.annotation else ())
+        subjects = {one.parent: number for number, one in enumerate(self.given) if one.label == "NP-SBJ"}
+        self._empty_subjects = subjects  # clause -> the number of its subject
 
     def add_functions(self) -> None:
         """Find subjects, predicates, agents, and phrases of time and other circumstances."""
-        skeleton = self.skeleton
         for node in range(len(self.functions)):
-            if skeleton.is_a(node, "clause"):
+            if self.skeleton.is_a(node, "clause"):
                 self._find_subject(node)
         for frame in self.frames:
             self._find_predicate(frame)
             if frame.is_passive:
                 self._find_agent(frame)
+
+    def add_adverbials(self) -> None:
+        """Find phrases of time and other circumstances, and topics, among those that have no function."""
+        skeleton = self.skeleton
         for node, above in enumerate(self.arrays.parents):
             is_free = above >= 0 and not self.functions[node] and node != skeleton.heads[above]
             if is_free and skeleton.children[node] and skeleton.is_a(above, "verbal_or_clause"):
@@ -68,7 +97,7 @@ class _Rules:
         for frame in self.passive.values():
             self._place_passive(frame)
         for frame in self.frames:
-            self._place_topic(frame)
+            self.place_topic(frame)
             self._place_extraposed(frame)
 
     def _phrases(self, nodes: Sequence[int], *kinds: str) -> list[int]:
@@ -132,6 +161,12 @@ class _Rules:
             return [tag for tag, kind in kinds if self._begins_with(node, kind) and not is_asked][:1]
         if skeleton.is_a(node, "complement"):
             return self._of_clause(node, above)
+        if (
+            skeleton.is_a(above, "verb_phrase")
+            and skeleton.has_word(node, "extent")
+            and skeleton.has_word(above, "change")
+        ):
+            return ["EXT"]
         return ["TMP"] if self._is_time(node) and not skeleton.is_a(node, "verb_phrase") else []
 
     def _of_clause(self, node: int, above: int) -> list[str]:
@@ -168,6 +203,15 @@ class _Rules:
         if verbs and self._subject_of(clause) == NOTHING and (found := self._controller(clause)) != NOTHING:
             place = self.skeleton.children[clause].index(verbs[0])
             self._empty_subjects[clause] = self._add(clause, place, _CONTROLLED, found)
+
+    def find_controllers(self) -> None:
+        """Find antecedents of given subjects that have none, but not below prepositions, where these are arbitrary."""
+        for number, one in enumerate(self.given):
+            above = self.arrays.parents[one.parent]
+            is_free = one.fragment == _CONTROLLED and (one.antecedent, one.chain) == NOTHING
+            if is_free and not (above >= 0 and self.skeleton.is_a(above, "prepositional")):
+                antecedent, chain = self._controller(one.parent)
+                self.given[number] = replace(one, antecedent=antecedent, chain=chain)
 
     def _controller(self, clause: int) -> Found:
         skeleton, parents = self.skeleton, self.arrays.parents
@@ -252,18 +296,42 @@ class _Rules:
             found = NOTHING if skeleton.is_a(clause, "nominal") else self._subject_of(clause)
             self._add(phrase, nodes.index(frame.verb) + 1, _PASSIVE, found)
 
-    def _place_topic(self, frame: Frame) -> None:
+    def place_topic(self, frame: Frame) -> None:
         """Give a verb that has no complement the clause that stands before it, as in "It rains, he said"."""
         skeleton, clause, nodes = self.skeleton, frame.path[-1], self.skeleton.children[frame.path[0]]
         arguments = [one for one in self._phrases(nodes, "complement", "nominal") if not self.functions[one]]
         if clause == frame.path[0] or arguments:
             return
         topics = [one for one in skeleton.children[clause] if "TPC" in self.functions[one]]
-        parenthesis = clause if skeleton.is_a(clause, "parenthesis") else self.arrays.parents[clause]
-        if not topics and parenthesis > 0 and skeleton.is_a(parenthesis, "parenthesis"):
-            topics = [self._whole_clause(parenthesis)] if skeleton.has_word(frame.verb, "saying") else []
+        if not topics and skeleton.has_word(frame.verb, "saying"):
+            parents = self.arrays.parents
+            outer = [node for node in frame.path if node and not skeleton.kinds[node]]
+            before = [one for node in outer for one in skeleton.children[parents[node]] if one < node]
+            topics = [one for one in before if skeleton.is_a(one, "clause") and self._subject_of(one) != NOTHING]
+            parenthesis = clause if skeleton.is_a(clause, "parenthesis") else parents[clause]
+            if not topics and parenthesis > 0 and skeleton.is_a(parenthesis, "parenthesis"):
+                topics = [self._whole_clause(parenthesis)]
         for topic in topics[:1]:
-            self._add(frame.path[0], nodes.index(frame.verb) + 1, _TOPIC_GAP, (topic, None))
+            beside = skeleton.children[self.arrays.parents[topic]] if topic else ()
+            fragment = _TOPIC_GAP if any(skeleton.is_a(one, "quote") for one in beside) else _UNQUOTED_GAP
+            self._add(frame.path[0], nodes.index(frame.verb) + 1, fragment, (topic, None))
+
+    def place_units(self) -> None:
+        """Put the unit behind amounts of money, and the word that is not there before clauses with a subject."""
+        skeleton, categories = self.skeleton, self.table.categories
+        for node, nodes in enumerate(skeleton.children):
+            above = self.arrays.parents[node]
+            is_bare = len(nodes) == 1 and skeleton.is_a(node, "relative") and not skeleton.is_a(above, "nominal")
+            if is_bare and skeleton.is_a(nodes[0], "clause") and self._subject_of(nodes[0]) != NOTHING:
+                self._add(node, 0, _NO_WORD, NOTHING)
+            has_sign = [
+                any(skeleton.is_a(one, "currency") for one in (child, *skeleton.children[child])) for child in nodes
+            ]
+            if any(has_sign) and not skeleton.is_a(node, "amount"):
+                first = has_sign.index(True)
+                numbers = [i for i in range(first, len(nodes)) if skeleton.categories[nodes[i]] in categories["number"]]
+                if numbers:
+                    self._add(node, numbers[-1] + 1, _UNIT, NOTHING)
 
     def _whole_clause(self, node: int) -> int:
         """Return the outermost clause around a parenthesis that no other phrase is between."""

@@ -12,9 +12,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.gold import check_found, gold_trees, placed_trees
-from spacy_incparse.documents.relations import write_dependencies
+from spacy_incparse.documents.relations import english, write_dependencies
 from spacy_incparse.documents.storage import Key, anchored_tree, replace_trees, stored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.functions.rules import completed
+from spacy_incparse.functions.tables import NAMES
 from spacy_incparse.pipeline.model import FunctionsModel, check_source
 from spacy_incparse.pipeline.tree_pipe import TrainedPipe
 from spacy_incparse.training.settings import head_rules
@@ -179,7 +181,10 @@ class FunctionFinder(TrainedPipe):
             if anchored is None:
                 return value
             tree, old = anchored.tree, anchored.tree.arrays.annotation or Annotation()
-            new = annotator.annotate(tree, empties=self.empties).arrays.annotation or Annotation()
+            arrays = annotator.annotate(tree, empties=self.empties).arrays
+            if self.empties and self.vocab.lang in NAMES:
+                arrays = completed(arrays, english())
+            new = arrays.annotation or Annotation()
             functions = new.functions if self.functions else old.functions
             both = tree.annotate(functions, new.empties if self.empties else old.empties)
             return reannotated(value, both.arrays, full_labels=self.label_form == "full")

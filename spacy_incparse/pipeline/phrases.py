@@ -13,7 +13,9 @@ from spacy.tokens import Doc, Span
 
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees, register_extensions
+from spacy_incparse.documents.relations import token_relations
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.functions.relations import AGENT, INDIRECT_OBJECT, OBJECT, PREDICATE, SUBJECT
 from spacy_incparse.patterns import Pattern, compile
 from spacy_incparse.trees.arrays import NESTED
 from spacy_incparse.trees.heads import HeadRules
@@ -108,7 +110,11 @@ def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Spa
             n_phrases += 1
             span_id = str(n_phrases)
             yield Span(doc, span.start, span.end, label=rule.label or node.category, span_id=span_id)
-            for name, start, end in sorted(_named(same_node), key=lambda named: named[1:]):
+            names = _named(same_node)
+            found = tree.arrays.annotation
+            if rule.key == "verb_phrases" and found and (found.empties or any(found.functions)):
+                names = set(_with_relations(doc, names))
+            for name, start, end in sorted(names, key=lambda named: named[1:]):
                 yield Span(doc, start, end, label=name, span_id=span_id)
 
 
@@ -117,6 +123,19 @@ def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
     from spacy_incparse.documents.matcher import group_spans
 
     return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}
+
+
+_ARGUMENTS = (SUBJECT, OBJECT, INDIRECT_OBJECT, AGENT, PREDICATE)
+
+
+def _with_relations(doc: Doc, names: set[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Yield the named nodes of a verb phrase, with the arguments of the verb that its relations say."""
+    for name, start, end in names:
+        if name not in _ARGUMENTS:
+            yield name, start, end
+        for one in token_relations(doc[start]) if name == "verb" else ():
+            if one.relation in _ARGUMENTS and one.span is not None:
+                yield one.relation, one.span.start, one.span.end
 
 
 # The labels in the patterns below, for Penn-style trees. For other treebanks, a setting of the component replaces them.

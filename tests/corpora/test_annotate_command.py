@@ -503,3 +503,24 @@ def test_the_command_puts_them_aside(bombs, tmp_path):
     (failed,) = (tmp_path / "out" / "failed").iterdir()
     found = json.loads(failed.read_text())
     assert found == {"document": 4, "id": "d4", "file": texts.as_posix(), "reason": REASON}
+
+
+def test_relations_are_a_table(tmp_path):
+    file, out = tmp_path / "a.lines", tmp_path / "out"
+    file.write_text("The boat was not sold (by them). He wants to go.\nRain.\nShe left him.\n", encoding="utf8")
+    command = ["annotate", str(file), str(out), "--relations", "--format"]
+    assert CliRunner().invoke(app, [*command, "jsonl"]).exit_code == 0
+    documents = [json.loads(line) for line in (out / "documents" / "part-000000.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (out / "relations" / "part-000000.jsonl").read_text().splitlines()]
+    assert {row["document"] for row in rows} == {0, 2}
+    found = []
+    for row in rows:
+        text, sentence = documents[row["document"]]["text"], documents[row["document"]]["sentences"][row["sentence"]]
+        verb, head = (sentence["tokens"][row[name]]["text"] for name in ("verb", "head"))
+        assert head in text[row["start"] : row["end"]]
+        span = sentence["spans"][row["span"]]
+        assert sentence["tokens"][span["start"]]["start"] <= row["start"]
+        assert row["end"] <= sentence["tokens"][span["end"] - 1]["end"]
+        found.append((verb, row["relation"], head, row["understood"], row["negated"]))
+    assert {("sold", "object", "boat", True, True), ("go", "subject", "He", True, False)} <= set(found)
+    assert "--format brackets has no tables" in CliRunner().invoke(app, [*command, "brackets"]).stderr

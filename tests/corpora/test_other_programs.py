@@ -46,7 +46,7 @@ def texts(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trees(texts):
     """The same folder, with `trees/`, too: what `annotate` makes of the texts."""
-    done = CliRunner().invoke(app, ["annotate", str(texts / "texts"), str(texts / "trees")])
+    done = CliRunner().invoke(app, ["annotate", str(texts / "texts"), str(texts / "trees"), "--relations"])
     assert done.exit_code == 0, done.output
     return texts
 
@@ -84,10 +84,11 @@ def rows_of(table):
 def test_duckdb(trees, monkeypatch):
     duckdb = pytest.importorskip("duckdb")
     monkeypatch.chdir(trees)
-    labels, subjects = (duckdb.sql(query).fetchall() for query in example("sql", "DuckDB").split(";")[:2])
+    labels, subjects, relations = (duckdb.sql(one).fetchall() for one in example("sql", "DuckDB").split(";")[:3])
     assert dict(labels) == labels_of(trees)
     assert [count for _, count in labels] == sorted((count for _, count in labels), reverse=True)
     assert sorted(subjects) == [("a", "The bridge"), ("a", "We"), ("a", "the river"), ("c", "Anna")]
+    assert sorted(relations) == [("risen", "river", "NP"), ("saw", "Anna", "NP"), ("took", "We", "NP")]
 
 
 def test_polars(trees, monkeypatch):

@@ -3,7 +3,7 @@ from hypothesis import given
 
 from spacy_incparse.functions.dependencies import dependencies
 from spacy_incparse.functions.relations import read_relations
-from spacy_incparse.functions.rules import with_rules
+from spacy_incparse.functions.rules import completed, with_rules
 from spacy_incparse.functions.tables import LanguageTable
 from spacy_incparse.treebanks.reader import ANNOTATED, read_treebank
 from spacy_incparse.trees.arrays import TreeArrays
@@ -126,3 +126,48 @@ def test_relations_of_treebanks(treebanks, bank):
     for tree in read_treebank(treebanks / bank / "dev.mrg", steps=ANNOTATED)[:300]:
         checked(tree.arrays, annotated=True)
         checked(tree.arrays, annotated=False)
+
+
+COMPLETED = [  # the tree, and what is added to it
+    ("(S (NP-SBJ (PRP It)) (VP (VBD cost) (NP ($ $) (CD 5))))", "(CD 5) (-NONE- *U*))"),
+    ("(S (NP-SBJ (PRP It)) (VP (VBD cost) (NP (QP (IN about) ($ $) (CD 5) (CD million)))))", "million)) (-NONE- *U*))"),
+    ("(S (NP-SBJ (PRP We)) (VP (VBP know) (SBAR (S (NP-SBJ (PRP it)) (VP (VBD sank))))))", "(SBAR (-NONE- 0) (S"),
+    (
+        "(S (`` ``) (S (NP-SBJ (PRP It)) (VP (VBD sank))) (, ,) ('' '') (NP-SBJ (PRP she)) (VP (VBD said)))",
+        "(VP (VBD said) (S (-NONE- *T*-1)))",
+    ),
+    (
+        "(S (S (NP-SBJ (PRP It)) (VP (VBD sank))) (, ,) (NP-SBJ (PRP she)) (VP (VBD said)))",
+        "(VP (VBD said) (SBAR (-NONE- 0) (S (-NONE- *T*-1))))",
+    ),
+    (
+        "(S (NP-SBJ (NNP Eva)) (VP (VBZ wants) (S (NP-SBJ (-NONE- *)) (VP (TO to) (VP (VB go))))))",
+        "(S (NP-SBJ (-NONE- *-1)) (VP (TO to)",
+    ),
+    ("(S (NP-SBJ (PRP It)) (VP (VBD sank) (PP (IN in) (NP (CD 1920)))))", ""),
+    ("(S (S (NP-SBJ (PRP It)) (VP (VBD rained))) (CC and) (S (NP-SBJ (PRP she)) (VP (VBD left))))", ""),
+    ("(NP (NP (DT the) (NN day)) (SBAR (S (NP-SBJ (PRP she)) (VP (VBD left)))))", ""),
+]
+
+
+@pytest.mark.parametrize(("brackets", "expected"), COMPLETED)
+def test_what_treebanks_leave_out_is_added(brackets, expected):
+    arrays = Tree.from_string(brackets).remove_empties().arrays
+    printed = str(Tree(completed(arrays, EN)).with_empties())
+    assert expected in printed
+    assert printed.count("-NONE-") == max(expected.count("-NONE-"), brackets.count("-NONE-"))
+    again = completed(completed(arrays, EN), EN)
+    assert again.annotation == completed(arrays, EN).annotation
+
+
+@given(raw_trees())
+def test_adding_keeps_the_tree_and_what_is_given(tree):
+    if (removed := tree.remove_empties()) is not None:
+        before = removed.arrays.annotation
+        arrays = completed(removed.arrays, EN)
+        back = Tree(arrays).with_empties().remove_empties()
+        assert (back.arrays.labels, back.arrays.sizes, back.words) == (arrays.labels, arrays.sizes, removed.words)
+        given_empties = before.empties if before else ()
+        places = [(one.parent, one.position, one.fragment) for one in arrays.annotation.empties]
+        for one in given_empties:
+            places.remove((one.parent, one.position, one.fragment))

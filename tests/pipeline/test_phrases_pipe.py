@@ -6,6 +6,7 @@ import spacy
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import ConfigError, PatternError
 from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.trees.tree import Tree
 
 ANN = """(TOP (S (NP (NNP Ann)) (VP (MD will) (VP (VB give) (NP (PRP him)) (NP (NP (DT a) (NN book)) (PP (IN on) (NP
 (NNS owls)))) (PP (IN in) (NP (NNP May))) (SBAR (IN if) (S (NP (PRP he)) (VP (VBZ is) (ADJP (JJ good))))))) (. .)))"""
@@ -57,6 +58,17 @@ def test_verb_phrases_with_arguments():
         ("VP", "got up", "3"), ("subject", "They", "3"), ("verb", "got", "3"), ("particle", "up", "3"),
         ("VP", "left the house", "4"), ("subject", "They", "4"), ("verb", "left", "4"), ("object", "the house", "4"),
     ]  # fmt: skip
+
+
+def test_functions_and_empty_categories_say_the_arguments():
+    text = "(TOP (S (NP-SBJ-1 (NNP Ann)) (VP (VBD was) (VP (VBN sold) (NP (-NONE- *-1)) (NP (DT a) (NN map)))) (. .)))"
+    annotated = next(trees_to_docs([Tree.from_string(text).remove_empties()], spacy.blank("en").vocab))
+    for functions, names in ((True, {"object", "indirect_object"}), (False, {"subject", "object"})):
+        doc = annotated.copy()
+        if not functions:
+            doc._.trees = [annotated._.trees[0].strip_functions()]
+        found = spacy.blank("en").add_pipe("incparse_phrases")(doc).spans["verb_phrases"]
+        assert {span.label_ for span in found} == {"VP", "verb", *names}
 
 
 def test_patterns_of_ones_own():
