@@ -21,7 +21,7 @@ from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.documents.gold import const_score, create_const_scorer
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS, Field
 from spacy_incparse.neural.component import make_incparse_neural
 from spacy_incparse.neural.encoder import (
     create_encoder_loader,
@@ -34,7 +34,6 @@ from spacy_incparse.neural.span_parser import SpanSearch
 from spacy_incparse.neural.span_scorer import create_span_scorer
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
-from spacy_incparse.parsing.combination import CombinerSearch
 from spacy_incparse.parsing.combined_kind import CombinedConfig
 from spacy_incparse.parsing.nbest import ChoiceSettings
 from spacy_incparse.pipeline.combiner import make_incparse_combiner
@@ -59,7 +58,6 @@ from spacy_incparse.pipeline.splitter import create_sentence_splitter, make_incp
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
 from spacy_incparse.pipeline.tokenizer import create_penn_tokenizer, create_treebank_tokenizer, penn_tokenizer
 from spacy_incparse.pipeline.tree_pipe import TreeSettings
-from spacy_incparse.rerank import features as families
 from spacy_incparse.rerank import training as rerank_settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training import settings as training
@@ -76,6 +74,7 @@ FACTORIES = {
     "incparse_combiner": make_incparse_combiner,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
+_INHERITED, _SCORER = "as in `incparse`", "as in every spaCy component"
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
@@ -97,6 +96,13 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.fit_steps.v1": ("callbacks", create_fit_steps, fit_steps),
     "spacy_incparse.free_memory.v1": ("callbacks", create_free_memory, free_memory),
 }
+WRITTEN = {  # what users seldom write themselves
+    f"spacy_incparse.{name}.v1"
+    for name in (
+        "CandidateLists", "batch_by_pass", "const_scorer", "functions_scorer", "SentenceSplitter", "SentencePieces",
+        "PackedEncoder", "EncoderFolder", "WordpieceFolder", "calibrate", "fit_steps", "free_memory",
+    )
+}  # fmt: skip
 
 
 def documents() -> dict[str, str]:
@@ -109,62 +115,67 @@ def documents() -> dict[str, str]:
 
 def configuration() -> str:
     """Return the reference of all settings: names and defaults from signatures, descriptions from docstrings."""
-    search, learning = _parser_settings()
+    search, learning, meanings = _parser_settings()
     return _joined(
         _CONFIGURATION,
         "## `incparse`",
         _component("incparse"),
+        "It also has `search` and `training`, as follows.",
         "### `[components.incparse.search]`",
-        "You can change these in a trained pipeline. Settings that you leave out are taken from the model.",
+        "You can change these in a trained pipeline. Those that you leave out are taken from the model.",
         search,
         "### `[components.incparse.training]`",
-        "These are only used in training.",
         learning,
-        *_kinds(),
+        *_kinds(meanings),
         "### `[components.incparse.training.tagger]`",
-        "The settings of the parser's own tagger, and of the taggers that tag its training sentences.",
+        "For the parser's own tagger, for those that tag its training sentences, and for `incparse_tagger`.",
         _tagger(),
         "## `incparse_tagger`",
         _component("incparse_tagger"),
-        "`training` takes the settings of `[components.incparse.training.tagger]`.",
         "## `incparse_senter`",
-        _component("incparse_senter"),
+        "`model` is the network, `spacy_incparse.SentenceSplitter.v1`.",
         "## `incparse_phrases`",
         _component("incparse_phrases"),
         "[search.md](search.md#phrases-in-docspans) shows what this component finds.",
         "## `incparse_reranker`",
         _component("incparse_reranker"),
         "### `[components.incparse_reranker.training]`",
-        "These are only used in training. [training.md](training.md#rerank-the-parses) explains them.",
+        "[training.md](training.md#rerank-the-parses) explains them.",
         _reranking(),
         "## `incparse_functions`",
         _component("incparse_functions"),
         "[trees.md](trees.md#functions-and-empty-categories) shows what it adds.",
         "## `incparse_neural`",
         _component("incparse_neural"),
-        "### `[components.incparse_neural.search]`",
-        "[neural.md](neural.md) explains this component.",
+        "[neural.md](neural.md) explains this component. The settings of `search`:",
         _settings(_defaults(SpanSearch), _entries(SpanSearch)),
         "## `incparse_combiner`",
         _component("incparse_combiner"),
-        "### `[components.incparse_combiner.search]`",
-        "[training.md](training.md#combine-trained-pipelines) explains this component.",
-        _settings(_defaults(CombinerSearch), _entries(CombinerSearch)),
+        "[training.md](training.md#combine-trained-pipelines) explains this component. `search` takes `threshold` and "
+        '`list_size`, as with `kind = "combined"`.',
         "## Features for reranking",
         _RERANKING,
-        _table(("group", "families"), _family_groups()),
         "## Tokenizer, readers, batchers, scorers, callbacks, layers",
         *_registered(),
         "## Feature templates",
         _TEMPLATES,
-        _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in STRUCTURE_FIELDS]),
+        _fields(STRUCTURE_FIELDS),
         "Fields around the position:",
-        _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in POSITION_FIELDS]),
+        _fields(POSITION_FIELDS),
     )
 
 
-def _kinds() -> Iterator[str]:
-    """Yield the introduction and the settings of each further kind of parser."""
+def _fields(group: Iterable[Field]) -> str:
+    """Return the table of fields; those of one meaning share a row."""
+    rows: dict[str, list[str]] = {}
+    for field in group:
+        names = rows.pop(field.meaning, [])  # a row stands where its last field does
+        rows[field.meaning] = [*names, f"`{field.name}`"]
+    return _table(("field", "value"), [(" ".join(names), meaning) for meaning, names in rows.items()])
+
+
+def _kinds(meanings: Mapping[str, str]) -> Iterator[str]:
+    """Yield the introduction and the settings of each further kind of parser, after those with these meanings."""
     kinds = {
         _GENERATIVE: GenerativeConfig,
         _CHART: ChartConfig,
@@ -172,9 +183,13 @@ def _kinds() -> Iterator[str]:
         _MAX_MARGIN: MaxMarginConfig,
         _COMBINED: CombinedConfig,
     }
-    for text, config in kinds.items():
-        yield text
-        yield _settings(_defaults(config), _entries(config))
+    said = dict(meanings)
+    for introduction, config in kinds.items():
+        entries = _entries(config)
+        shown = {name: "as above" if text == said.get(name) else text for name, text in entries.items()}
+        yield introduction
+        yield _settings(dict(sorted(_defaults(config).items(), key=lambda row: shown[row[0]] == "as above")), shown)
+        said |= entries
 
 
 def labels() -> str:
@@ -194,27 +209,16 @@ def labels() -> str:
     )
 
 
-def _family_groups() -> Iterable[tuple[str, str]]:
-    """Yield the groups of families that have families of their own, with their names."""
-    left = dict.fromkeys(families.FAMILIES)
-    for name, group in families.GROUPS.items():
-        own = [family for family in group if family in left]
-        if name not in ("all", "default") and own:
-            yield f"`{name}`", ", ".join(f"`{family}`" for family in own)
-            for family in own:
-                del left[family]
-
-
 def _joined(*parts: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _parser_settings() -> tuple[str, str]:
-    """Return the tables of the parser's search settings and training settings."""
+def _parser_settings() -> tuple[str, str, dict[str, str]]:
+    """Return the tables of the parser's search settings and training settings, and what each setting means."""
     parser = _defaults(ParserConfig)
     meanings = _entries(ChoiceSettings) | _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
     search = {name: parser.pop(name) for name in ParserConfig.SEARCH}
-    return _settings(search, meanings), _settings(training.TRAINING_DEFAULTS | parser, meanings)
+    return _settings(search, meanings), _settings(training.TRAINING_DEFAULTS | parser, meanings), meanings
 
 
 def _defaults(config: Any) -> dict[str, Any]:
@@ -228,8 +232,9 @@ def _component(name: str) -> str:
     rows = {name: _shortened(name, value) for name, value in defaults.items()}
     shared = _entries(TreeSettings)
     if name != "incparse":
-        shared = dict.fromkeys(shared, "as in `incparse`") | {"scorer": shared["scorer"]}
-    return _settings(rows, shared | _entries(factory))
+        shared = dict.fromkeys(shared, _INHERITED)
+    meanings = shared | _entries(factory)
+    return _settings({row: rows[row] for row in rows if not meanings[row].startswith("settings of ")}, meanings)
 
 
 def _shortened(name: str, value: Any) -> Any:
@@ -248,15 +253,24 @@ def _tagger() -> str:
 
 
 def _registered() -> Iterable[str]:
+    """Yield a section for each function that configs of users name, and a list of those that `train` writes."""
+    others = []
     for name, (registry, create, described) in REGISTERED.items():
-        doc = inspect.getdoc(described) or ""
-        text = _ENTRY.sub("", doc).strip()
+        doc = re.sub(rf', for `@{registry} = "{re.escape(name)}"`', "", inspect.getdoc(described) or "")
+        text = re.sub(r"\s*\n\s*", " ", _ENTRY.sub("", doc).strip())
         parameters = inspect.signature(create).parameters.values()
         rows = {p.name: None if p.default is p.empty else p.default for p in parameters}
-        yield f'### `@{registry} = "{name}"`'
-        yield re.sub(rf', for `@{registry} = "{re.escape(name)}"`', "", re.sub(r"\s*\n\s*", " ", text))
-        if rows:
-            yield _settings(rows, _entries(described))
+        title = f'`@{registry} = "{name}"`'
+        if name in WRITTEN:
+            entries = "".join(f" `{setting}`: {meaning}." for setting, meaning in _entries(described).items())
+            others.append(f"- {title}: {text.partition('. ')[0].removeprefix('Return ').rstrip('.')}.{entries}")
+        else:
+            yield f"### {title}"
+            yield text
+            if rows:
+                yield _settings(rows, _entries(described))
+    yield "### In the configs that `train` writes"
+    yield "\n".join(others)
 
 
 def _entries(described: Any) -> dict[str, str]:
@@ -267,14 +281,14 @@ def _entries(described: Any) -> dict[str, str]:
 
 
 def _settings(rows: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
-    """Return a table of settings; KeyError: one has no description in the code. Those of `incparse` are left out.
+    """Return a table of settings; KeyError: one has no description in the code. Inherited ones are left out.
 
     Settings that follow each other and have one description share a row.
     """
     cells = []
     for meaning, group in groupby(rows, meanings.__getitem__):
         names = list(group)
-        if meaning != "as in `incparse`":
+        if meaning not in (_INHERITED, _SCORER):
             defaults = (json.dumps(rows[name], ensure_ascii=False) for name in names)
             cells.append([", ".join(f"`{word}`" for word in words) for words in (names, defaults)] + [meaning])
     return _table(("setting", "default", "meaning"), cells)
@@ -298,34 +312,34 @@ config={...})`, or write them into the block `[components.incparse]` of a config
 training can also go into the `.json` file that `spacy-incparse train --config` takes. `configs/` contains complete
 configs, in which every setting appears with its value. [training.md](training.md) explains when to change what, and
 [guide.md](guide.md#speed-up-parsing) how to trade accuracy for speed. An unknown setting or a wrong value raises an
-error that names it. `null`, here and in configs, is `None` in Python. Pictures have options of their own:
-[pictures.md](pictures.md#options)."""
+error that names it. `null`, here and in configs, is `None` in Python. All components but `incparse_phrases` also have
+spaCy's setting `scorer`; those that parse, all settings of `incparse` but `model`, `measures` and `training`. Pictures
+have [options](pictures.md#options) of their own."""
 
 _GENERATIVE = """\
-With `kind = "generative"` the model is a generative one ([design.md](design.md)). It has the following settings and
-`heads`. You can change the settings of the beam and of measures afterwards, in `[components.incparse.search]`:"""
+With `kind = "generative"` the model is a generative one ([design.md](design.md)), with these settings and `heads`.
+Those of choice, beam and measures can be changed afterwards, in `[components.incparse.search]`:"""
 
 _CHART = """\
-With `kind = "chart"` the model is a chart parser ([training.md](training.md#train-a-chart-parser)). It has the
-following settings and `heads`. You can change `decoding`, `threshold`, `choose_temperature` and `pruning`
-afterwards, in `[components.incparse.search]`. `kind = "mira"` learns with a large margin, and has `features`, `n_tags`,
-`clusters` and `decoding` of them:"""
+With `kind = "chart"` it is a chart parser ([training.md](training.md#train-a-chart-parser)), with these settings and
+`heads`. `decoding`, `threshold`, `choose_temperature` and `pruning` can be changed afterwards. `kind = "mira"` learns
+with a large margin, and has `features`, `n_tags`, `clusters` and `decoding` of them:"""
 
 _CRF = """\
-With `kind = "crf"` the model is the chart parser of Finkel et al. (2008). It has the following settings and `heads`:"""
+With `kind = "crf"` it is the chart parser of Finkel et al. (2008), with these settings and `heads`:"""
 
 _MAX_MARGIN = """\
-With `kind = "max_margin"` it is that of Taskar et al. (2004), with the following settings and `heads`:"""
+With `kind = "max_margin"` it is that of Taskar et al. (2004), with these settings and `heads`:"""
 
 _COMBINED = """\
-With `kind = "combined"` several parsers answer together ([training.md](training.md#combine-parsers)). The settings
-are the following ones and `heads`, `seed`, `n_folds` and `tagger`. You can change `threshold` and `list_size`
-afterwards:"""
+With `kind = "combined"` several parsers answer together ([training.md](training.md#combine-parsers)), with these
+settings and `heads`, `seed`, `n_folds` and `tagger`. `threshold` and `list_size` can be changed afterwards:"""
 
 _TEMPLATES = """\
 `features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the
 word under its POS node), `chain` (a whole chain of new constituents) and `close` (the end of a constituent). A template
-is a list of fields, separated by spaces; `examples/small.json` is an example. Fields of a constituent:"""
+is a list of fields, separated by spaces; `examples/small.json` is an example. Fields of a constituent, those from `FW`
+on for `close` only:"""
 
 _LABELS = """\
 # Labels
@@ -364,9 +378,9 @@ Function tags follow the label after a hyphen. There may be several, and then an
 parsed trees do not, because training drops them ([formats.md](formats.md))."""
 
 _RERANKING = """\
-`rerank-train --families` and the setting `families` choose among these, by name or by group: "all", "default",
-"collins", "charniak-johnson", "huang"; several are joined by commas. `spacy_incparse/rerank/features.py` defines
-them."""
+`rerank-train --families` and the setting `families` choose families of features, by name or by group: "all", "default",
+"collins", "charniak-johnson", "huang"; several are joined by commas. `spacy_incparse/rerank/features.py` defines them;
+the message about an unknown name lists them."""
 
 if __name__ == "__main__":
     for file_name, content in documents().items():

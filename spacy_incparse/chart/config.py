@@ -81,16 +81,15 @@ class ChartConfig(ChartSettings):
     features: the named set "span" or your own templates, see chart/templates.py.
     softmax_margin: what each wrong or missing phrase adds to a tree's score in training, so that worse trees count for
         more (softmax-margin, Gimpel & Smith 2010); 0: the log likelihood alone.
-    table_bits: the table of hashed weights has 2**bits entries.
+    table_bits: the table of hashed weights has 2**table_bits rows.
     n_tags: number of the tagger's tags to choose from for each word (1: only the best); 0: no tagger, the parser
         chooses from all tags.
-    clusters: word clusters for tagger and parser: a language code or a file, see linear/words.py; None: no
-        clusters.
-    decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
+    clusters: word clusters for tagger and parsers: a language code or a file; None: none. The model stores what it
+        needs. Named feature sets add features of them.
+    decoding: "expected_f" returns the tree of the best expected F by `threshold`, "viterbi" the most probable one,
         "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).
-    threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
-    choose_temperature: divides the scores for "expected_f" and "max_rule"; higher values make trees more equally
-        probable.
+    threshold: the probability from which on a phrase is worth having; lower values give more phrases.
+    choose_temperature: divides the scores for probabilities; higher values make trees more equally probable.
     pruning: "normal" leaves what span classifiers find probable; "loose" leaves more, and takes more time; "off" does
         not prune, which is slow.
     """

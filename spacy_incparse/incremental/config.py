@@ -22,7 +22,7 @@ class ParserConfig(ChoiceSettings):
     """Settings of a parser. The search settings can be changed after training; the others belong to the model.
 
     features: a named set ("paper", "paper+punct", "rich", "accurate") or your own, see linear/templates.py.
-    table_bits: the table of hashed weights has 2**bits rows.
+    table_bits: the table of hashed weights has 2**table_bits rows.
     beam_size: maximum number of hypotheses to keep after a word.
     gamma: the filter of equation 3, in averaged weights; higher values keep more hypotheses; None: only beam_size.
     outcome_filter_min_count: contexts seen at least this often in training allow only outcomes seen there; 0: off.
@@ -32,17 +32,16 @@ class ParserConfig(ChoiceSettings):
     update: where to compare a wrong analysis with the gold tree: "early" (where the gold tree leaves the beam),
         "max_violation" (where its score is lowest in comparison) or "full" (at the end).
     margin: the lead (in weights) that a gold parse needs, or else the weights are updated.
-    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). If this and margin are 0, learning is
-        that of the paper's perceptron.
+    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With 0, and margin 0, learning is that
+        of the paper.
     n_tags: number of the tagger's tags that the search tries for a word (1: only the best).
     n_models: number of models to train, each with its own order of sentences; the parser uses their mean.
     gold_tag_interval: use gold tags instead of the tagger's every n-th time that a training sentence is seen (0:
         never). Gold tags teach syntax, a tagger's tags teach how reliable tags are.
-    clusters: word clusters for tagger and parser: a language code or a file, see linear/words.py; None: no
-        clusters. Training reads them and stores them in the model. Named feature sets add features of the clusters.
+    clusters: word clusters for tagger and parsers: a language code or a file; None: none. The model stores what it
+        needs. Named feature sets add features of them.
     generative_weight: in a hybrid, the weight of the generative model's natural log probability (section 5).
-    train_generative_weight: generative_weight in training, where weights are larger than their averages; 0: the
-        parser is a plain perceptron, not a hybrid.
+    train_generative_weight: generative_weight in training, where weights are larger than their averages; 0: no hybrid.
     """
 
     SEARCH = (

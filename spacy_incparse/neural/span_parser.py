@@ -50,11 +50,10 @@ Pieces = Sequence[Any] | None
 class SpanSearch(Settings):
     """The settings of the search; all of them can be changed in a trained pipeline.
 
-    choose: "score" returns the tree with the highest score; "expected_f" the one with the highest expected gain by the
-        probabilities of brackets (Goodman 1996).
-    threshold: with "expected_f", a bracket is worth having from this probability on; a lower one gives more brackets.
-    choose_temperature: divides the scores for these probabilities; higher values make trees more equally probable;
-        None: the temperature that was fitted on held-out trees, or 1.
+    choose: "score" returns the tree with the highest score; "expected_f" the one of the best expected F by `threshold`.
+    threshold: the probability from which on a phrase is worth having; lower values give more phrases.
+    choose_temperature: divides the scores for probabilities; higher values make trees more equally probable; None: the
+        temperature that was fitted on held-out trees.
     """
 
     SEARCH = ("choose", "threshold", "choose_temperature")

@@ -53,15 +53,14 @@ class Member:
 class CombinedConfig(Settings):
     """Settings of a combination of parsers. The search settings can be changed after training.
 
-    members: the parsers that are combined, by names of your choice, each with its settings: `recipe` (what
-        `spacy-incparse train --config` may name; by default the name), `max_epochs` (passes; by default the recipe's),
-        `weight` (how much its probabilities count; by default 1), `temperature` (turns its scores into probabilities
-        until one is fitted on held-out trees; by default one that suits its kind), and the settings of its kind that
-        differ from the recipe's.
-    clusters: word clusters for the tagger and all members: a language code or a file; None: no clusters.
+    members: the parsers that are combined, by names of your choice, each with its settings: `recipe` (by default the
+        name), `max_epochs` (by default the recipe's), `weight` (how much its probabilities count; by default 1),
+        `temperature` (until one is fitted on held-out trees), and settings of its kind that differ from the recipe's.
+    clusters: word clusters for tagger and parsers: a language code or a file; None: none. The model stores what it
+        needs. Named feature sets add features of them.
     cluster_words: number of the most frequent words that have clusters.
     threshold: the probability from which on a phrase is worth having; lower values give more phrases.
-    list_size: number of trees of a member to which their probabilities are relative.
+    list_size: number of trees of a member to which their probabilities are relative, if it does not know those of all.
     """
 
     SEARCH = ("threshold", "list_size")

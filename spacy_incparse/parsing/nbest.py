@@ -274,16 +274,14 @@ CHOICE_SETTINGS = ("choose", "choose_from", "choose_trees", "choose_temperature"
 class ChoiceSettings(Settings):
     """Search settings of all parsers: the choice of a sentence's tree.
 
-    choose: "score" returns the tree with the highest score; "expected_f" the one with the best expected F among the
-        n-best trees, see parsing/nbest.py; "recombined" makes a new tree from their phrases, whose expected F is
-        better still, see parsing/nbest.py.
-    choose_from: "search" chooses among the trees that the search has at the end: with a wider one (gamma, beam_size),
-        there are more, and the choice is better; "lists" chooses among the tree of the search and those of the n-best
-        lists, which also hold trees that score higher, and takes three times as long or more; None: "lists" for
-        "expected_f", "search" for "recombined".
+    choose: "score" returns the tree with the highest score; "expected_f" the one of several with the best expected F;
+        "recombined" a new tree of their phrases, whose expected F is better still.
+    choose_from: "search" chooses among the trees at the end of the search, which are more in a wider one; "lists" among
+        those of the n-best lists, too, in three times the time or more; None: "lists" for "expected_f", "search" for
+        "recombined".
     choose_trees: how many trees to choose from, at most.
-    choose_temperature: divides the scores for this expectation; higher values make the trees more equally probable;
-        None: the temperature that was fitted on held-out trees.
+    choose_temperature: divides the scores for probabilities; higher values make trees more equally probable; None: the
+        temperature that was fitted on held-out trees.
     choose_threshold: for "recombined", the probability from which on a phrase is worth having; lower values give more
         phrases.
     """

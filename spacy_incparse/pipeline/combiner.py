@@ -34,11 +34,10 @@ def make_incparse_combiner(nlp: Language, name: str, members: dict[str, float], 
     """Create the component. It has no weights of its own: the tree of each sentence has the highest expected F by the
     probabilities that the members give to phrases. Its other settings are those of `TreeSettings`, without `tags`.
 
-    members: the names of the components `incparse` and `incparse_neural` before this one that are combined, and how
-        much the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
+    members: the components `incparse` and `incparse_neural` before this one that are combined, by name, and how much
+        the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
     required_key, forbidden_key: as in `incparse`. Set them here: those of the members are ignored.
-    search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
-        for the probabilities of members that do not know those of all trees. See `CombinerSearch`.
+    search: settings of `CombinerSearch`.
     """
     return IncParserCombiner(nlp.vocab, Model("incparse_combiner", _no_forward), name, members=members, **settings)
 

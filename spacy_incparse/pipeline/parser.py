@@ -39,11 +39,10 @@ def make_incparse(
     """Create the component. Its other settings are those of `TreeSettings`.
 
     model: the source of the weights: "en" (the embedded pipeline), the path of a saved pipeline, an installed package,
-        or None for a component that will be trained or loaded from disk. The source is checked immediately, and read
-        when it is first needed.
+        or None for a component that will be trained or loaded. It is checked at once, and read when first needed.
     measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
         model.
-    training: settings of training, see `TRAINING_DEFAULTS`; they are only used in training.
+    training: settings of training, see `TRAINING_DEFAULTS`.
     """
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):

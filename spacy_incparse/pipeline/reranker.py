@@ -69,7 +69,7 @@ def make_incparse_reranker(
     parser: the name of the component whose analyses are reranked; None: the last parser before this component.
     search: `n`, the number of analyses to look at, and `choose`: "score" takes the most probable tree, "expected_f" the
         tree with the highest expected F. Settings that are left out are those of the model.
-    training: settings of training, see `RERANK_DEFAULTS`; they are only used in training.
+    training: settings of training, see `RERANK_DEFAULTS`.
     scorer: as in every spaCy component.
     """
     check_source(nlp, name, model, RerankerModel)

@@ -63,7 +63,7 @@ class TreeSettings:
     forbidden_key: the name of a group in doc.spans whose spans must not be phrases of the trees; labels as in
         required_key.
     nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
-        without the pipeline. Otherwise they use the pipeline, and parsing is faster.
+        without the pipeline; parsing takes longer.
     ptb_words: whether the Docs have words in the spelling of the Penn Treebank, such as -LRB-; the trees have raw ones.
     noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
     search: settings of the search, such as beam_size and gamma; the others are taken from the model.

@@ -93,7 +93,7 @@ class Tagger:
         beam_size: the most tag sequences to keep after a word, in training and tagging.
         margin: by how much (in updates) the right tag must win.
         templates: features, see tagging/words.py; None: TEMPLATES, and with clusters CLUSTER_TEMPLATES too.
-        clusters: word clusters to store with the tagger: a language or a file, see `read_clusters`; None: no clusters.
+        clusters: word clusters to store with the tagger: a language code or a file; None: none.
         class_min_count: the possible tags of words seen at least this often are features of their neighbors.
         only_min_count, only_min_share: words seen at least this often, and with one tag in at least this share, always
             get this tag.

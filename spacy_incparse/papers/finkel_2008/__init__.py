@@ -88,9 +88,10 @@ class CrfConfig(ChartSettings):
     horizontal: number of siblings (0 to 2) that the label of an active node names, beside the first child.
     relaxed_rules: whether a rule may be used under each ancestor that its parent was seen with (section 5).
     batch_size: the number of sentences after which the weights change.
-    table_bits: the table of hashed weights has 2**bits entries.
+    table_bits: the table of hashed weights has 2**table_bits rows.
     max_length: sentences with more words are not used in training; 0: all are.
-    clusters: word clusters: a language code or a file, see linear/words.py; None: no clusters.
+    clusters: word clusters for tagger and parsers: a language code or a file; None: none. The model stores what it
+        needs. Named feature sets add features of them.
     """
 
     FEATURE_SETS = SETS
