@@ -17,7 +17,9 @@ from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_trees, report_lines, summary_lines
-from spacy_incparse.treebanks.reader import SUFFIXES, WITH_FUNCTIONS, read_trees, treebank_files
+from spacy_incparse.treebanks.dialects import PENN
+from spacy_incparse.treebanks.reader import SUFFIXES, WITH_FUNCTIONS, treebank_files
+from spacy_incparse.treebanks.treebank_file import TreebankFile
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
 
@@ -161,7 +163,7 @@ def convert_command(
 
 @options.takes(
     treebank=Argument(metavar="INPUT", help="Bracket file, folder or glob of a treebank."),
-    output=Argument(metavar="[OUTPUT]", help="The file for the repaired trees, one on each line."),
+    output=Argument(metavar="[OUTPUT]", help="The file for the repaired trees."),
     rules=Option("--rules", metavar="NAME|FILE.json", help="Rules: english, craft or a file. May be repeated."),
     parser=Option("--parser", metavar="MODEL", help="Then relabel phrases by a pipeline's parser, where it is sure."),
     sure=Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure --parser must be of a label. Default: 0.95."),
@@ -173,13 +175,14 @@ def convert_command(
 def repair_command(
     treebank: str, output: Path | None = None, rules: list[str] | None = None, parser: str | None = None,
     sure: float | None = None, pairs: str | None = None, report: Path | None = None, dry_run: bool = False,
-    ptb: bool = False,
+    ptb: bool = False, dialect: str | None = None,
 ) -> None:  # fmt: skip
     """Repair a treebank by rules, and by a parser.
 
     A rule has a pattern, which finds what is wrong, and an action, which mends it (docs/training.md). They apply in
     order until none finds anything, so a second run changes nothing. Each change is a line of the report, with the
-    subtree before and after it. Traces, function tags and wrappers stay.
+    subtree before and after it. Traces, function tags and wrappers stay, and in files of other
+    dialects than Penn's also mark-up, and all trees without a change as they were.
 
     With --parser, a pipeline then parses each sentence with the tree's own tags, so that all of its phrases must be
     there. A phrase gets another label if the parser gives it a probability of at least --sure.
@@ -213,39 +216,53 @@ def repair_command(
     if sure is not None and parser is None:
         raise IncparseError("--sure is for --parser: rules are always applied")
     relabeller = None if parser is None else _open_relabeller(parser, sure or 0.95, pairs)
-    repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
+    repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb, dialect=dialect)
 
 
 def repair(
     treebank: str, output: Path | None, rules: Sequence[Rule], report: Path, relabeller: Relabeller | None = None,
-    *, ptb: bool = False,
+    *, ptb: bool = False, dialect: str | None = None,
 ) -> None:  # fmt: skip
     """Write the report, then the repaired trees unless `output` is None, and show the counts of each rule."""
-    changed, mended, n_left = [], [], 0
+    changed, files, n_left, dialects = [], list[TreebankFile](), 0, options.dialects(dialect)
     for path in treebank_files(treebank):
         try:
-            trees = list(read_trees(path))
+            file = TreebankFile.read(path, dialect=dialects)
         except UntaggedError as error:  # without tags, a rule would find what it should not, such as a missing phrase
             what = f"{error.problem}; `repair` looks at parts of speech, and needs brackets that have them"
             raise TreebankError(error.path, error.line, error.column, what) from None
+        trees = [entry.tree for entry in file.entries]
         found, changes = repair_trees(trees, rules, str(path))
         if relabeller is not None:
             relabelled = relabel_trees(found, relabeller, rules)
             found, changes, n_left = relabelled.trees, changes + relabelled.changes, n_left + relabelled.n_left
         n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
         changed.append(FileChanges(path, len(trees), n_phrases, changes))
-        mended += found
+        for entry, tree in zip(file.entries, found, strict=True):
+            entry.tree = tree
+        files.append(file)
+    dialects.report()
     _write_lines(report, report_lines(changed))
     if output is not None:
-        _write_lines(output, (tree.to_string(ptb=ptb) for tree in mended))
+        data = b"".join(_file_data(file, ptb) for file in files)
+        options.write_whole(output, lambda unfinished: unfinished.write_bytes(data))
     reasons = {rule.name: rule.reason for rule in rules}
     if relabeller is not None:
         reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
     for line in summary_lines(changed, reasons):
         echo(line)
     if n_left:
-        what = f"{n_left:,} of {len(mended):,} trees, for which the parser finds no tree with all of their phrases"
+        n_trees = sum(len(file.entries) for file in files)
+        what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
         echo(f"left as they are: {what}", err=True)
+
+
+def _file_data(file: TreebankFile, ptb: bool) -> bytes:
+    """Return what is written of a file: all that is in it, and of one of the Penn dialect only trees, one a line."""
+    if ptb or file.dialect.name == PENN:
+        return "".join(f"{entry.tree.to_string(ptb=ptb)}\n" for entry in file.entries).encode()
+    data = file.data()
+    return data if data.endswith((b"\n", b"\r")) else data + b"\n"
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -190,6 +190,7 @@ class PlainText(str):
     """Plain brackets, made from a text of some dialect. Ids of sentences are comments: `# sent_id = ...`."""
 
     source: str
+    dialect: Dialect
     units: list[Unit]
     counts: Counter[str]  # of WORD, EMPTY, MARKUP and IDS
     _begins: array[int]  # of the pieces in this text, and in the source
@@ -492,7 +493,9 @@ class Rewriter:
 
 def rewritten(text: str, dialect: Dialect, record: list[Piece] | None = None) -> PlainText:
     """Return a text of a dialect as plain brackets; `record` gets the parts of its trees."""
-    return Rewriter(dialect, text, record).rewritten()
+    made = Rewriter(dialect, text, record).rewritten()
+    made.dialect = dialect
+    return made
 
 
 class Dialects:
@@ -523,11 +526,18 @@ class Dialects:
     def plain(self, text: str) -> str:
         """Return the text of a file as plain brackets; text of the Penn dialect stays as it is."""
         dialect = self._given or detect(text)
-        if dialect.name == PENN:
-            return text
+        return text if dialect.name == PENN else self.rewritten(text)
+
+    def rewritten(self, text: str) -> PlainText:
+        """Return the text of a file as plain brackets, whatever its dialect."""
+        dialect = self._given or detect(text)
         made = rewritten(text, dialect)
-        self._counts.setdefault(dialect.title, Counter()).update({"files": 1, **made.counts})
+        if dialect.name != PENN:
+            self._count(dialect, made)
         return made
+
+    def _count(self, dialect: Dialect, made: PlainText) -> None:
+        self._counts.setdefault(dialect.title, Counter()).update({"files": 1, **made.counts})
 
     def taken(self) -> Dialects:
         """Return the counts since the last call, as other `Dialects`."""

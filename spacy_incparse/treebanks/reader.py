@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import sys
@@ -348,22 +349,29 @@ def read_brackets(path: Path, dialects: Dialects, *, tags: bool = True) -> str:
     tags: as in `read_trees`; brackets without them are in no dialect unless one is given. Raises TreebankError if the
     file is not text.
     """
-    data = _unpacked(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = next(filter(None, (_decoded(data, name) for name in dialects.encodings(data.decode("latin-1")))), "")
-        if not text:
-            raise _no_utf8(path, data) from None
-    text = unix_lines(text)
+    text = unix_lines(decoded_file(path, dialects)[0])
     return dialects.plain(text) if tags or dialects.is_given else text
 
 
-def _decoded(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return None
+def decoded_file(path: Path, dialects: Dialects) -> tuple[str, str]:
+    """Return the text of a file, with its line ends, and its encoding: UTF-8, or one of its dialect.
+
+    Raises TreebankError if the file is not text.
+    """
+    data = _unpacked(path)
+    names = ["utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"]
+    for name in names:
+        try:
+            return data.decode(name), name
+        except UnicodeDecodeError:
+            if len(names) == 1:
+                names += dialects.encodings(data.decode("latin-1"))
+    raise _no_utf8(path, data)
+
+
+def trees_of_text(text: str, path: Path, dialects: Dialects) -> Iterator[Tree]:
+    """Yield the trees of a file's text as published. Errors are those of `read_trees`."""
+    return _trees_of_text(text, path, None, True, dialects)
 
 
 def read_text(path: Path) -> str:
