@@ -27,6 +27,7 @@ from spacy_incparse.trees.labels import TRACE_TAG
 PENN = "penn"
 SHIPPED = Path(__file__).with_name("dialects.toml")
 _N_LEAVES = 1_000  # nodes over words that are looked at to find the dialect of a file
+_BEGINNING = 100_000  # characters, in which dialects have their signs
 _LEAST_LEAVES = 4  # of which a share says anything
 _LEAF = re.compile(rf"\({BLANK}*([^()\s]+{BLANK}+[^()\s][^()]*?){BLANK}*\)")
 _BLANKS = re.compile(rf"{BLANK}+")
@@ -59,14 +60,11 @@ class Dialect:
 
     def fits(self, text: str, leaves: Sequence[str]) -> bool:
         """Return whether a text, of which some leaves are given, looks like the dialect."""
-        shares = [(_share(pattern, leaves), least) for pattern, least in self.leaves]
-        tests = [re.match(self.begins, text) is not None] if self.begins else []
-        tests += [any(sign in text for sign in self.signs)] if self.signs else []
-        return (
-            bool(tests or shares)
-            and all(tests)
-            and all(share >= least and len(leaves) >= _LEAST_LEAVES for share, least in shares)
-        )
+        if not (self.begins or self.signs or self.leaves) or (self.begins and not re.match(self.begins, text)):
+            return False
+        has_sign = not self.signs or any(sign in text for sign in self.signs)
+        enough = not self.leaves or len(leaves) >= _LEAST_LEAVES
+        return has_sign and enough and all(_share(pattern, leaves) >= least for pattern, least in self.leaves)
 
 
 def _share(pattern: str, leaves: Sequence[str]) -> float:
@@ -173,8 +171,9 @@ def _made(path: Path, name: str, section: dict[str, Any], known: Mapping[str, Di
 
 def detect(text: str) -> Dialect:
     """Return the dialect that a text looks like; Penn if none of the others fits."""
-    leaves = _leaves(text)
-    return next((one for one in shipped().values() if one.fits(text, leaves)), shipped()[PENN])
+    beginning = text[:_BEGINNING]
+    leaves = _leaves(beginning)
+    return next((one for one in shipped().values() if one.fits(beginning, leaves)), shipped()[PENN])
 
 
 class Unit(NamedTuple):
@@ -590,11 +589,11 @@ def _suspicion(text: str, labels: Iterable[str], ends: Sequence[tuple[str, str]]
     if len(odd := sorted(filter(_ANNOTATED_LABEL.search, known))) > 2:
         return f"there are {len(odd)} labels such as {odd[0]!r}, whose ends seem to be annotations"
     words = {word for _, word in ends}
-    if len(ends) >= _N_TEXTS and len(words) == 1 and any(map(str.isalnum, word := words.pop())):
-        return f"every sentence ends in the word {word!r}"
+    if len(ends) >= _N_TEXTS and len(words) == 1 and any(map(str.isalnum, ends[0][1])):
+        return f"every sentence ends in the word {ends[0][1]!r}"
     if len(ends) >= _N_TEXTS and len({tag for tag, _ in ends}) == 1 and all(map(_IS_ID.search, words)):
         return f"every sentence ends in a word tagged {ends[0][0]}, such as {ends[0][1]!r}"
-    beside = list(islice(_TEXT.finditer(text), _N_TEXTS)) if "text" in text else []
+    beside = list(islice(_TEXT.finditer(text[:_BEGINNING]), _N_TEXTS))
     wrong = [one for one in beside if _LETTERS.findall(one[1]) != _LETTERS.findall(" ".join(_words(one[2])))]
     if 2 * len(wrong) > len(beside):
         return f"the words of a tree do not fit the text beside it, {wrong[0][1]!r:.60}"

@@ -320,7 +320,7 @@ def scanned(
 
 
 SUFFIXES = tuple(".mrg .ptb .prd .psd .gld .fid .tbf .txt .bracket .brackets .tree .trees .parse .penn".split())
-_N_WATCHED = 50  # trees of a file
+_N_WATCHED = 20  # trees of a file
 LOOKED_FOR = f"{' '.join(SUFFIXES)}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
 
