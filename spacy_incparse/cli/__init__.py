@@ -9,6 +9,7 @@ import typer
 
 from spacy_incparse import __version__
 from spacy_incparse.cli.complexity import complexity_command
+from spacy_incparse.cli.edit import edit_command
 from spacy_incparse.cli.evaluate import evaluate_command, oracle_command, score_command
 from spacy_incparse.cli.export import export_command
 from spacy_incparse.cli.measures import measures_command
@@ -26,7 +27,7 @@ __all__ = ["app", "main"]
 _ALL: tuple[Callable[..., None], ...] = (
     parse_command, annotate_command, train_command, rerank_train_command, evaluate_command, score_command,
     score_trees_command, oracle_command, search_command, measures_command, complexity_command, convert_command,
-    stats_command, repair_command, export_command, serve_command,
+    stats_command, repair_command, export_command, serve_command, edit_command,
 )  # fmt: skip
 COMMANDS = {command.__name__.removesuffix("_command").replace("_", "-"): command for command in _ALL}
 

@@ -1,59 +1,8 @@
 // The script of a page of trees: folding, searching, hovering. It creates elements, not markup, so text stays text.
 "use strict";
 
-const SVG = "http://www.w3.org/2000/svg";
 const SPOKEN = 40; // words of a phrase for screen readers
 const LINES = [20, 12, 8], MAX_LINES = 4; // characters per line under a triangle, fewer if space is short; lines
-
-function make(name, attributes, parent) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (parent) parent.append(element);
-  return element;
-}
-
-const pen = document.createElement("canvas").getContext("2d");
-
-const knownWidths = new Map();
-
-function textWidth(text, size, family) {
-  const font = `${size}px ${family}`, key = `${font}\n${text}`;
-  if (!knownWidths.has(key)) {
-    if (pen.font !== font) pen.font = font;
-    knownWidths.set(key, Math.ceil(pen.measureText(text).width));
-  }
-  return knownWidths.get(key);
-}
-
-function childrenOf(sizes, i) {
-  const children = [];
-  for (let child = i + 1; child < i + sizes[i]; child += sizes[child]) children.push(child);
-  return children;
-}
-
-// As in layout.py: every subtree has its own block, and a node is centered between its first and last child.
-function layOut(sizes, widths, gap) {
-  const n = sizes.length, blocks = Array(n), inner = Array(n).fill(0), lefts = Array(n).fill(0);
-  const centres = Array(n), depths = Array(n).fill(0), parents = Array(n).fill(-1), children = [];
-  for (let i = n - 1; i >= 0; i--) {
-    children[i] = childrenOf(sizes, i);
-    for (const child of children[i]) inner[i] += blocks[child];
-    blocks[i] = Math.max(widths[i] + gap, inner[i]);
-  }
-  for (let i = 0; i < n; i++) {
-    let left = lefts[i] + (blocks[i] - inner[i]) / 2;
-    for (const child of children[i]) {
-      [lefts[child], depths[child], parents[child]] = [left, depths[i] + 1, i];
-      left += blocks[child];
-    }
-  }
-  for (let i = n - 1; i >= 0; i--) {
-    const lowest = lefts[i] + widths[i] / 2, highest = lefts[i] + blocks[i] - gap - widths[i] / 2;
-    const ends = children[i].length ? [centres[children[i][0]], centres[children[i].at(-1)]] : [lowest, highest];
-    centres[i] = Math.min(Math.max((ends[0] + ends[1]) / 2, lowest), highest);
-  }
-  return { centres, depths, parents, width: blocks[0] - gap };
-}
 
 // Words on a few lines; if they do not fit, the middle is left out.
 function textLines(words, length) {
@@ -317,9 +266,7 @@ class TreeView extends View {
 
   drawEdge(i, x, y, fromX, fromY) {
     const middle = fromY + Math.floor((this.level - this.plate) / 2);
-    const bend = Math.min(5, Math.abs(x - fromX)) * Math.sign(x - fromX);
-    const across = bend ? `V${middle}H${x - bend}Q${x},${middle} ${x},${middle + Math.abs(bend)}` : "";
-    this.edges[i].setAttribute("d", `M${fromX},${fromY}${across}V${y}`);
+    this.edges[i].setAttribute("d", edgePath(x, y, fromX, fromY, middle));
     this.edges[i].style.display = "";
   }
 

@@ -34,7 +34,8 @@ def page_pieces(
     pictures: Iterable[Picture], style: str, *, title: str = "Trees", minify: bool = False
 ) -> Iterator[str]:
     """Yield the page in pieces, one for each picture as soon as it is drawn."""
-    program, rules = _resource("page.js", minify), _resource("page.css", minify)
+    layout, _, _ = _resource("layout.js", minify).partition("\nexport ")  # a script of a page is no module
+    program, rules = f"{layout}\n{_resource('page.js', minify)}", _resource("page.css", minify)
     digest = b64encode(sha256(program.encode("utf8")).digest()).decode("ascii")
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
