@@ -61,7 +61,7 @@ class Plan:
 # The weights of `accurate` are stored as they are: it loses 0.4 F if they are rounded to multiples of 16.
 PLANS = {
     "rich": Plan(23, 5, 7, 0.33, 16, {"gamma": 1e5, "outcome_filter_min_share": 0.01}),
-    "accurate": Plan(23, 10, 9, 0.15, 1, {"gamma": 1e8, "outcome_filter_min_share": 0.002}, "recombined"),
+    "accurate": Plan(23, 5, 7, 0.15, 1, {"gamma": 1e8, "outcome_filter_min_share": 0.002}, "recombined"),
 }
 LEAST_SHARE = 0.001  # of a tag's words are under a phrase, or that is unusual
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
@@ -112,6 +112,12 @@ ENCODERS = [
     }
     for name in ("all-mpnet-base-v2", "all-MiniLM-L6-v2")
 ]
+CLUSTERS = {
+    "name": "Word clusters of spacy-lookups-data",
+    "url": "https://github.com/explosion/spacy-lookups-data",
+    "author": "Explosion",
+    "license": "MIT",
+}
 META: dict[str, Any] = {
     "name": "incparse",
     "version": "0.4.0",
@@ -119,7 +125,7 @@ META: dict[str, Any] = {
     "description": "English constituency parser (tagger and trees), trained on GUM, MASC, CRAFT and parsed text",
     "author": "The spacy-incparse developers",
     "license": LICENSE,
-    "sources": [GUM, MASC, CRAFT, *PARSED, *ENCODERS],
+    "sources": [GUM, MASC, CRAFT, *PARSED, *ENCODERS, CLUSTERS],
 }
 
 
@@ -159,7 +165,8 @@ def main() -> None:
 def planned_recipe(name: str, plan: Plan, seed: int) -> Recipe:
     """Return a recipe with the settings of a plan."""
     recipe = read_recipe(name, max_epochs=plan.passes, seed=seed)
-    return replace(recipe, training=recipe.training | {"table_bits": plan.table_bits, "n_folds": plan.n_folds})
+    changed = {"table_bits": plan.table_bits, "n_folds": plan.n_folds, "clusters": "en"}
+    return replace(recipe, training=recipe.training | changed)
 
 
 def read_folder(folder: Path) -> list[Tree]:
