@@ -40,7 +40,7 @@ from spacy_incparse.cli.options import (
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.functions.dependencies import conllu_lines
-from spacy_incparse.functions.tables import LanguageTable
+from spacy_incparse.functions.tables import english
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
 from spacy_incparse.tokens import penn_to_raw, penn_to_text, raw_to_penn
@@ -417,7 +417,7 @@ def _conllu(number: int, sentence: ParsedSentence, tree: Tree, ptb: bool, heads:
     words = raw_to_penn(tree.words, tree.tags) if ptb else tree.words
     yield f"# sent_id = {number}"
     yield f"# text = {' '.join(sentence.text.split())}"
-    yield from conllu_lines(tree.arrays, words, no_space, heads, LanguageTable.find("en"))
+    yield from conllu_lines(tree.arrays, words, no_space, heads, english())
     yield ""
 
 

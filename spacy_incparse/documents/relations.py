@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,7 +16,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.functions.dependencies import Dependency, dependencies
 from spacy_incparse.functions.relations import Relation, read_relations
 from spacy_incparse.functions.rules import with_rules
-from spacy_incparse.functions.tables import LanguageTable
+from spacy_incparse.functions.tables import LanguageTable, english
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,6 @@ def _relations_on(doc: Doc, found: AnchoredTree, table: LanguageTable | None = N
         verb, head = (DocTree(doc, found, leaves[word]).tokens[0] for word in (one.verb, one.head))
         node = DocTree(doc, found, one.node)
         yield DocRelation(verb, one.relation, head, node, one.function, one.understood, one.negated)
-
-
-@cache
-def english() -> LanguageTable:
-    """Return the built-in table for English."""
-    return LanguageTable.find("en")
 
 
 def write_dependencies(doc: Doc, table: LanguageTable | None = None) -> None:

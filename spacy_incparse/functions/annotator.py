@@ -215,17 +215,17 @@ class Annotator:
         weights.append(fit(Examples.of_ranks(*engine.examples(ANTECEDENTS)), n_epochs=n_epochs, seed=seed))
         return cls(heads, inventory, weights, clusters)
 
-    def annotate(self, tree: Tree, *, functions: bool = True, empties: bool = True) -> Tree:
-        """Return a whole tree with its functions and empty categories. Labels count without functions.
+    def annotate(self, tree: Tree, *, empties: bool = True) -> Tree:
+        """Return a whole tree with its functions and, unless these are left out, empty categories.
 
-        functions, empties: whether to add them.
+        Labels count without functions.
         """
         arrays = tree.own_arrays
         with self._turn:
             self._engine.read(arrays)
             tags = list(map(self._tags.__getitem__, self._engine.find_functions()))
             slots, antecedents = self._engine.find_empties() if empties else ((), ())
-        return Tree(annotated(arrays, tags if functions else (), list(self._empties(slots, antecedents))))
+        return Tree(annotated(arrays, tags, list(self._empties(slots, antecedents))))
 
     def _empties(self, slots: Iterable[tuple[int, int, int]], antecedents: Iterable[int]) -> Iterator[Empty]:
         following = iter(antecedents)

@@ -48,8 +48,8 @@ cdef enum:
 cdef struct FillerC:
     uint64_t label
     uint64_t word
-    int32_t node      # the phrase; -1: it is itself empty, in this slot
-    int32_t slot
+    int32_t node      # the phrase, or the one that has it, if it is itself empty
+    int32_t place     # of an empty one between the children; -1: it has words
     bint is_filled
     int32_t margin    # of the best slot for a gap: how much less it scores than no empty category
     int32_t best_node
@@ -497,7 +497,7 @@ cdef class Engine:
         for k in range(self.first_elements[number_of], self.first_elements[number_of + 1]):
             if self.elements[k].label and map_find(&self.fillers_known, self.elements[k].label) >= 0:
                 self.fillers.push_back(FillerC(
-                    self.elements[k].label, 0, -1, <int32_t>self.slots.size() - 1, False, -(1 << 30), -1, -1, 0
+                    self.elements[k].label, 0, node, place, False, -(1 << 30), -1, -1, 0
                 ))
                 return <int32_t>self.fillers.size() - 1
         return filler
@@ -561,28 +561,11 @@ cdef class Engine:
         """List the elements of all slots."""
         cdef size_t i
         cdef int32_t k
-        if self.slots.size() > 1:
-            self._sort_slots()
+        sort(self.slots.begin(), self.slots.end(), is_before)
         self.empties.clear()
         for i in range(self.slots.size()):
             for k in range(self.first_elements[self.slots[i].number], self.first_elements[self.slots[i].number + 1]):
                 self.empties.push_back(EmptyC(<int32_t>i, self.elements[k]))
-
-    cdef int _sort_slots(self) except -1 nogil:
-        """Sort the slots by node and place."""
-        cdef size_t i, k
-        cdef vector[SlotC] found = self.slots
-        cdef vector[int32_t] new
-        sort(found.begin(), found.end(), is_before)
-        new.resize(found.size())
-        for i in range(found.size()):
-            for k in range(found.size()):
-                if self.slots[k].node == found[i].node and self.slots[k].place == found[i].place:
-                    new[k] = <int32_t>i
-        for i in range(self.fillers.size()):
-            if self.fillers[i].slot >= 0:
-                self.fillers[i].slot = new[self.fillers[i].slot]
-        self.slots.swap(found)
 
     cdef int _walk_antecedents(self, const int32_t* gold) except -1 nogil:
         cdef DecisionC* decision = &self.decisions[ANTECEDENTS]
@@ -625,10 +608,13 @@ cdef class Engine:
 
     cdef int32_t _filler_of(self, const FillerC* filler) noexcept nogil:
         cdef size_t k
-        if filler.node >= 0:
+        cdef const SlotC* slot
+        if filler.place < 0:
             return filler.node
         for k in range(self.empties.size()):
-            if self.empties[k].slot == filler.slot and self.empties[k].element.label == filler.label:
+            slot = &self.slots[self.empties[k].slot]
+            if (slot.node == filler.node and slot.place == filler.place
+                    and self.empties[k].element.label == filler.label):
                 return -2 - <int32_t>k
         return -1
 

@@ -213,7 +213,7 @@ class _Reader:
                 relation = SUBJECT if is_existential and self._is_nominal(item) else PREDICATE
             elif "DTV" in item.functions:
                 relation, target = INDIRECT_OBJECT, self.skeleton.heads[target]
-            elif (agent := self._agent(target)) >= 0:
+            elif frame.is_passive and (agent := self._agent(target)) >= 0:
                 relation, target = AGENT, agent
             elif self._is_complement(item):
                 relation = COMPLEMENT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,12 @@ class LanguageTable:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_classes": {}, "_labels": {}}
+
+
+@cache
+def english() -> LanguageTable:
+    """Return the built-in table for English."""
+    return LanguageTable.find("en")
 
 
 def _holds(features: Mapping[str, str | tuple[str, ...]], name: str, pattern: re.Pattern[str]) -> bool:

@@ -12,11 +12,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.gold import check_found, gold_trees, placed_trees
-from spacy_incparse.documents.relations import english, write_dependencies
+from spacy_incparse.documents.relations import write_dependencies
 from spacy_incparse.documents.storage import Key, anchored_tree, replace_trees, stored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.functions.rules import completed
-from spacy_incparse.functions.tables import NAMES
+from spacy_incparse.functions.tables import NAMES, english
 from spacy_incparse.pipeline.model import FunctionsModel, check_source
 from spacy_incparse.pipeline.tree_pipe import TrainedPipe
 from spacy_incparse.training.settings import head_rules

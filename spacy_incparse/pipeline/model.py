@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zlib import compress, crc32
 
@@ -89,25 +90,44 @@ class ComponentModel(ABC):
         """Load the weights from the parts of a file. For other parts, raises ModelError without changing anything."""
 
 
-class TaggerModel(ComponentModel):
+Learnt = TypeVar("Learnt", "Tagger", "Reranker", "Annotator")
+
+
+class OnePartModel(ComponentModel, Generic[Learnt]):
+    """Weights that are one part of a file, or, with others, a part of a parser's."""
+
+    part: str
+    learnt_type: str  # what has the weights: module and class, imported when it is needed
+
+    def __init__(self, source: str | Path | None = None):
+        super().__init__(source)
+        self._learnt: Learnt | None = None
+
+    @property
+    def learnt(self) -> Learnt | None:
+        """What has the weights, or None before training."""
+        self._load_source()
+        return self._learnt
+
+    @learnt.setter
+    def learnt(self, learnt: Learnt) -> None:
+        self.source, self._learnt, self.checksum = None, learnt, ""
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.learnt is None else {self.part: self.learnt.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        known: Any = resolve_name(self.learnt_type)
+        self._learnt = known.from_bytes(parts[self.part]) if self.part in parts else None
+
+
+class TaggerModel(OnePartModel["Tagger"]):
     """The weights of a tagger."""
 
     name = "incparse_tagger"
     factories: tuple[str, ...] = ("incparse_tagger", "incparse")
-
-    def __init__(self, source: str | Path | None = None):
-        super().__init__(source)
-        self._tagger: Tagger | None = None
-
-    @property
-    def tagger(self) -> Tagger | None:
-        """The tagger, or None before training."""
-        self._load_source()
-        return self._tagger
-
-    @tagger.setter
-    def tagger(self, tagger: Tagger) -> None:
-        self.source, self._tagger, self.checksum = None, tagger, ""
+    part, learnt_type = "tagger", "spacy_incparse.tagging.tagger:Tagger"
+    tagger = OnePartModel.learnt
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -120,14 +140,6 @@ class TaggerModel(ComponentModel):
             return () if self.tagger is None else tuple(self.tagger.labels)
         except ModelError:
             return ()
-
-    def _to_parts(self) -> dict[str, bytes]:
-        return {} if self.tagger is None else {"tagger": self.tagger.to_bytes()}
-
-    def _from_parts(self, parts: dict[str, bytes]) -> None:
-        from spacy_incparse.tagging.tagger import Tagger
-
-        self._tagger = Tagger.from_bytes(parts["tagger"]) if "tagger" in parts else None
 
 
 class ParserModel(TaggerModel):
@@ -175,12 +187,12 @@ class ParserModel(TaggerModel):
 
     def start_training(self, learner: Learner, tagger: Tagger | None, temperature: float | None = None) -> None:
         """Discard the weights and use those that the learner learns from now on."""
-        self.source, self._tagger, self.checksum = None, tagger, ""
+        self.source, self._learnt, self.checksum = None, tagger, ""
         self._learner, self._parser, self._temperature = learner, None, temperature
 
     def set_weights(self, tagger: Tagger | None, parser: Parser) -> None:
         """Set a parser and its tagger that were trained elsewhere; a parser that assigns its own tags has no tagger."""
-        self.source, self._tagger, self.checksum = None, tagger, ""
+        self.source, self._learnt, self.checksum = None, tagger, ""
         self._learner, self._parser, self._temperature = None, parser, None
 
     def _to_parts(self) -> dict[str, bytes]:
@@ -192,12 +204,12 @@ class ParserModel(TaggerModel):
         return parts | {find_kind(parser.kind).part_name: parser.to_bytes(with_clusters=not is_shared)}
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
-        before = self._tagger
+        before = self._learnt
         super()._from_parts(parts)
         try:
-            self._parser = _read_parser(parts, self._tagger)
+            self._parser = _read_parser(parts, self._learnt)
         except ModelError:
-            self._tagger = before
+            self._learnt = before
             raise
         self._learner, self._temperature = None, None
 
@@ -209,53 +221,12 @@ def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | Non
     return None
 
 
-Learnt = TypeVar("Learnt", "Reranker", "Annotator")
-
-
-class OnePartModel(ComponentModel, Generic[Learnt]):
-    """Weights that are one part of a file, read by `reader`."""
-
-    part: str
-
-    def __init__(self, source: str | Path | None = None):
-        super().__init__(source)
-        self._learnt: Learnt | None = None
-
-    @property
-    def learnt(self) -> Learnt | None:
-        """What has the weights, or None before training."""
-        self._load_source()
-        return self._learnt
-
-    @learnt.setter
-    def learnt(self, learnt: Learnt) -> None:
-        self.source, self._learnt, self.checksum = None, learnt, ""
-
-    @staticmethod
-    @abstractmethod
-    def reader() -> Callable[[bytes], Any]:
-        """Return what reads the part; it is imported when it is needed."""
-
-    def _to_parts(self) -> dict[str, bytes]:
-        return {} if self.learnt is None else {self.part: self.learnt.to_bytes()}
-
-    def _from_parts(self, parts: dict[str, bytes]) -> None:
-        self._learnt = self.reader()(parts[self.part]) if self.part in parts else None
-
-
 class RerankerModel(OnePartModel["Reranker"]):
     """The weights of a reranker."""
 
     name = "incparse_reranker"
     factories = (name,)
-    part = "reranker"
-
-    @staticmethod
-    def reader() -> Callable[[bytes], Reranker]:
-        """Return what reads a reranker."""
-        from spacy_incparse.rerank.reranker import Reranker
-
-        return Reranker.from_bytes
+    part, learnt_type = "reranker", "spacy_incparse.rerank.reranker:Reranker"
 
     @property
     def temperature(self) -> float | None:
@@ -273,14 +244,7 @@ class FunctionsModel(OnePartModel["Annotator"]):
 
     name = "incparse_functions"
     factories = (name,)
-    part = "functions"
-
-    @staticmethod
-    def reader() -> Callable[[bytes], Annotator]:
-        """Return what reads an annotator."""
-        from spacy_incparse.functions.annotator import Annotator
-
-        return Annotator.from_bytes
+    part, learnt_type = "functions", "spacy_incparse.functions.annotator:Annotator"
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -74,9 +74,6 @@ def test_steps_can_be_left_out():
     both = ANNOTATOR.annotate(tree)
     assert ANNOTATOR.annotate(tree, empties=False).arrays.annotation.functions == both.arrays.annotation.functions
     assert not ANNOTATOR.annotate(tree, empties=False).empties
-    alone = ANNOTATOR.annotate(tree, functions=False)
-    assert alone.arrays.annotation.empties == both.arrays.annotation.empties
-    assert not any(alone.arrays.annotation.functions)
 
 
 def test_training_and_storage_repeat_to_the_bit():
