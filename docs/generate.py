@@ -25,6 +25,7 @@ from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS, F
 from spacy_incparse.neural.component import make_incparse_neural
 from spacy_incparse.neural.encoder import (
     create_encoder_loader,
+    create_mpnet,
     create_sentence_pieces,
     create_sorted_spans,
     create_wordpiece_loader,
@@ -90,6 +91,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.SentencePieces.v1": ("architectures", create_sentence_pieces, create_sentence_pieces),
     "spacy_incparse.WithSortedSpans.v1": ("architectures", create_sorted_spans, create_sorted_spans),
     "spacy_incparse.PackedEncoder.v1": ("architectures", create_packed_encoder, create_packed_encoder),
+    "spacy_incparse.MPNetTransformer.v1": ("architectures", create_mpnet, create_mpnet),
     "spacy_incparse.EncoderFolder.v1": ("model_loaders", create_encoder_loader, create_encoder_loader),
     "spacy_incparse.WordpieceFolder.v1": ("model_loaders", create_wordpiece_loader, create_wordpiece_loader),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
@@ -100,7 +102,8 @@ WRITTEN = {  # what users seldom write themselves
     f"spacy_incparse.{name}.v1"
     for name in (
         "CandidateLists", "batch_by_pass", "const_scorer", "functions_scorer", "SentenceSplitter", "SentencePieces",
-        "PackedEncoder", "EncoderFolder", "WordpieceFolder", "calibrate", "fit_steps", "free_memory",
+        "PackedEncoder", "MPNetTransformer", "EncoderFolder", "WordpieceFolder", "calibrate", "fit_steps",
+        "free_memory",
     )
 }  # fmt: skip
 
@@ -179,8 +182,6 @@ def _kinds(meanings: Mapping[str, str]) -> Iterator[str]:
     kinds = {
         _GENERATIVE: GenerativeConfig,
         _CHART: ChartConfig,
-        _CRF: CrfConfig,
-        _MAX_MARGIN: MaxMarginConfig,
         _COMBINED: CombinedConfig,
     }
     said = dict(meanings)
@@ -190,6 +191,13 @@ def _kinds(meanings: Mapping[str, str]) -> Iterator[str]:
         yield introduction
         yield _settings(dict(sorted(_defaults(config).items(), key=lambda row: shown[row[0]] == "as above")), shown)
         said |= entries
+    yield _PAPERS
+    papers = {"crf": (CrfConfig, "Finkel et al. (2008)"), "max_margin": (MaxMarginConfig, "Taskar et al. (2004)")}
+    rows = [
+        (f"`{name}`", paper, ", ".join(f"`{key}` = `{json.dumps(value)}`" for key, value in _defaults(config).items()))
+        for name, (config, paper) in papers.items()
+    ]
+    yield _table(("kind", "paper", "settings"), rows)
 
 
 def labels() -> str:
@@ -253,7 +261,7 @@ def _tagger() -> str:
 
 
 def _registered() -> Iterable[str]:
-    """Yield a section for each function that configs of users name, and a list of those that `train` writes."""
+    """Yield a section for each function that configs of users name, and a list of those that complete configs name."""
     others = []
     for name, (registry, create, described) in REGISTERED.items():
         doc = re.sub(rf', for `@{registry} = "{re.escape(name)}"`', "", inspect.getdoc(described) or "")
@@ -262,14 +270,13 @@ def _registered() -> Iterable[str]:
         rows = {p.name: None if p.default is p.empty else p.default for p in parameters}
         title = f'`@{registry} = "{name}"`'
         if name in WRITTEN:
-            entries = "".join(f" `{setting}`: {meaning}." for setting, meaning in _entries(described).items())
-            others.append(f"- {title}: {text.partition('. ')[0].removeprefix('Return ').rstrip('.')}.{entries}")
+            others.append(f"- {title}: {text.partition('. ')[0].removeprefix('Return ').rstrip('.')}")
         else:
             yield f"### {title}"
             yield text
             if rows:
                 yield _settings(rows, _entries(described))
-    yield "### In the configs that `train` writes"
+    yield "### What the configs in `configs/` name"
     yield "\n".join(others)
 
 
@@ -325,11 +332,9 @@ With `kind = "chart"` it is a chart parser ([training.md](training.md#train-a-ch
 `heads`. `decoding`, `threshold`, `choose_temperature` and `pruning` can be changed afterwards. `kind = "mira"` learns
 with a large margin, and has `features`, `n_tags`, `clusters` and `decoding` of them:"""
 
-_CRF = """\
-With `kind = "crf"` it is the chart parser of Finkel et al. (2008), with these settings and `heads`:"""
-
-_MAX_MARGIN = """\
-With `kind = "max_margin"` it is that of Taskar et al. (2004), with these settings and `heads`:"""
+_PAPERS = """\
+The chart parsers of two papers also have `heads`; the docstrings of `CrfConfig` and `MaxMarginConfig` explain the
+rest:"""
 
 _COMBINED = """\
 With `kind = "combined"` several parsers answer together ([training.md](training.md#combine-parsers)), with these
@@ -368,10 +373,9 @@ Parts of speech have the explanations of spaCy's glossary (`spacy.explain`), whi
 
 ## What the English pipelines give
 
-They give the Penn Treebank's phrases without functions and traces, and EDITED where a transcript corrects itself. Of
-25,421 words of web text, `en_neural` makes 8,025 NP, 4,492 VP, 3,084 S, 2,082 PP, 749 SBAR, 662 ADVP, 598 ADJP, 226
-WHNP, 121 SQ, 119 INTJ, 111 PRT, 106 WHADVP, 81 FRAG, 64 PRN, 63 SBARQ, 45 NML, 33 QP and 21 others: noun phrases are
-flat before their head, as in the Treebank, with few NML. Addresses of the web and of e-mail are NNP or NN, not ADD."""
+They give the Penn Treebank's phrases without functions and traces, and EDITED where a transcript corrects itself. Noun
+phrases are flat before their head, as in the Treebank, with few NML. Addresses of the web and of e-mail are NNP or NN,
+not ADD."""
 
 _FUNCTIONS = """\
 Function tags follow the label after a hyphen. There may be several, and then an index: `NP-SBJ-1`. Treebanks have them,
