@@ -205,11 +205,11 @@ class _Rules:
             self._empty_subjects[clause] = self._add(clause, place, _CONTROLLED, found)
 
     def find_controllers(self) -> None:
-        """Find antecedents of given subjects that have none, but not below prepositions, where these are arbitrary."""
+        """Find antecedents of given subjects that have none, in clauses that belong to a verb: others are arbitrary."""
         for number, one in enumerate(self.given):
             above = self.arrays.parents[one.parent]
             is_free = one.fragment == _CONTROLLED and (one.antecedent, one.chain) == NOTHING
-            if is_free and not (above >= 0 and self.skeleton.is_a(above, "prepositional")):
+            if is_free and above >= 0 and self.skeleton.is_a(above, "verb_phrase"):
                 antecedent, chain = self._controller(one.parent)
                 self.given[number] = replace(one, antecedent=antecedent, chain=chain)
 
