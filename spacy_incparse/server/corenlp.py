@@ -13,9 +13,9 @@ from time import monotonic
 from typing import Any
 from urllib.parse import unquote_plus
 
-from spacy_incparse.functions.tables import english
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.functions.dependencies import Dependency, conllu_lines, dependencies, enhanced_dependencies
+from spacy_incparse.functions.tables import english
 from spacy_incparse.patterns import Pattern
 from spacy_incparse.server.parsing import Sentence, Service, Wanted
 from spacy_incparse.server.protobuf import GRAPHS, document
