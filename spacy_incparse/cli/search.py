@@ -242,6 +242,7 @@ def read_forest(
         rows = ((k, row["brackets"], _origin(row, row.get("id"))) for k, row in found if row["brackets"])
     else:
         is_json, dialects = path.name.endswith(JSON_LINES), dialects or Dialects()
+        dialects.skips = skip_bad is not None
         text = read_text(path) if is_json else read_brackets(path, dialects, tags=options.get("tags", True))
         text = FAILED.sub(failed, text) if failed and FAILED.search(text) else text
         if not (is_json or (path == STDIN and text.lstrip().startswith("{"))):
@@ -468,7 +469,7 @@ class FileSearch:
             log = found.skipped if self.skip_bad else None
             needs_tokens = any(pattern.asks_for_tokens for pattern in self.patterns.values())
             forest, origins = read_forest(path, reader, log, needs_origins, needs_tokens, dialects, **options)
-            found.dialects = dialects.taken()
+            found.dialects.add(dialects)
             symbols = forest.symbols  # a normalized forest has those of the published trees, too
             found.n_trees = len(forest)
             found.known = frozenset(map(bare_label, symbols.labels) if self.normalized else symbols.labels)

@@ -7,6 +7,8 @@ out, words and empty categories get the form of the Penn Treebank. All readers t
 
 from __future__ import annotations
 
+import configparser
+import json
 import re
 import warnings
 from array import array
@@ -15,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,11 +81,8 @@ def _leaves(text: str) -> list[str]:
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Dialect]:
     """Return the dialects of the package by name, in the order in which they are tried."""
-    return {name: _made(SHIPPED, name, section, {}) for name, section in _with_bases(_sections(SHIPPED)).items()}
-
-
-def _with_bases(sections: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: {**sections.get(str(own.get("base")), {}), **own} for name, own in sections.items()}
+    found = _sections(SHIPPED)
+    return {name: _made(SHIPPED, name, found.get(str(own.get("base")), {}) | own, {}) for name, own in found.items()}
 
 
 def find_dialect(given: str | Path | Dialect) -> Dialect:
@@ -99,11 +98,9 @@ def find_dialect(given: str | Path | Dialect) -> Dialect:
     if path.suffix != ".toml":
         known = ", ".join(shipped())
         raise IncparseError(f"there is no dialect {str(given)!r}: name one of {known}, or a file that ends in .toml")
-    sections = _sections(path)
-    if len(sections) != 1:
+    if len(sections := _sections(path)) != 1:
         raise ConfigError(f"{path} has {len(sections)} sections: expected one, such as [mine], with a dialect")
-    [(name, section)] = sections.items()
-    return _made(path, name, section, shipped())
+    return _made(path, *sections.popitem(), shipped())
 
 
 def _sections(path: Path) -> dict[str, dict[str, Any]]:
@@ -116,24 +113,18 @@ def _sections(path: Path) -> dict[str, dict[str, Any]]:
         found = tomllib.loads(text)
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ConfigError(f"{path} is no TOML: {error}") from None
+    except (ValueError, configparser.Error) as error:
+        raise ConfigError(f"{path} is no TOML: {' '.join(str(error).split())}") from None
     if loose := [name for name, section in found.items() if not isinstance(section, dict)]:
         raise ConfigError(f"{path}: {loose[0]!r} is in no section: begin the dialect with its name, as in [mine]")
     return found
 
 
 def _json_sections(text: str) -> dict[str, dict[str, Any]]:
-    """Return the sections of TOML whose values are written as in JSON. Raises ValueError for others."""
-    import configparser
-    import json
-
+    """Return the sections of TOML whose values are written as in JSON."""
     parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#",), default_section="")
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        parser.read_string(text)
-    except configparser.Error as error:
-        raise ValueError(str(error).replace("\n", " ")) from None
+    parser.read_string(text)
     return {name: {key: json.loads(value) for key, value in parser.items(name)} for name in parser.sections()}
 
 
@@ -147,12 +138,12 @@ def _made(path: Path, name: str, section: dict[str, Any], known: Mapping[str, Di
     for key, value in section.items():
         if key not in kinds or key == "name":
             raise ConfigError(f"{path}: [{name}] has the key {key!r}; its keys are {', '.join(list(kinds)[1:])}")
-        if kinds[key] is tuple and isinstance(value, list):
+        kind, pair = kinds[key], {"labels": (str, str), "leaves": (str, float)}.get(key)
+        if kind is tuple and isinstance(value, list):
             value = tuple(tuple(one) if isinstance(one, list) else one for one in value)
-        is_right = isinstance(value, kinds[key]) or (kinds[key] is float and type(value) is int)
-        if kinds[key] is tuple and is_right:
-            pair = {"labels": (str, str), "leaves": (str, float)}.get(key)
             is_right = all(tuple(map(type, one)) == pair if pair else isinstance(one, str) for one in value)
+        else:
+            is_right = kind is not tuple and isinstance(value, kind)
         if not is_right:
             raise ConfigError(f"{path}: [{name}] has {key} = {value!r:.60}, which is of the wrong type")
         values[key] = value
@@ -171,8 +162,7 @@ def _made(path: Path, name: str, section: dict[str, Any], known: Mapping[str, Di
 
 def detect(text: str) -> Dialect:
     """Return the dialect that a text looks like; Penn if none of the others fits."""
-    beginning = text[:_BEGINNING]
-    leaves = _leaves(beginning)
+    leaves = _leaves(beginning := text[:_BEGINNING])
     return next((one for one in shipped().values() if one.fits(beginning, leaves)), shipped()[PENN])
 
 
@@ -192,46 +182,20 @@ class PlainText(str):
     dialect: Dialect
     units: list[Unit]
     counts: Counter[str]  # of WORD, EMPTY, MARKUP and IDS
-    _begins: array[int]  # of the pieces in this text, and in the source
-    _sources: array[int]
-
-    @classmethod
-    def of(
-        cls, source: str, pieces: list[str], sources: list[int], units: list[Unit], counts: Counter[str]
-    ) -> PlainText:
-        """Return the text of pieces, each made of what begins at one of the `sources`."""
-        made = cls("".join(pieces))
-        made.source, made.units, made.counts = source, units, counts
-        made._begins, made._sources, place = array("q"), array("q", sources), 0
-        for piece in pieces:
-            made._begins.append(place)
-            place += len(piece)
-        return made
+    begins: array[int]  # of the pieces in this text, and of what each was made of in the source
+    sources: array[int]
 
     def source_position(self, position: int) -> int:
         """Return where in the source something is from."""
-        if not self._begins:
-            return 0
-        number = bisect_right(self._begins, position) - 1
-        behind = self._sources[number + 1] if number + 1 < len(self._sources) else len(self.source)
-        return min(self._sources[number] + position - self._begins[number], max(behind - 1, self._sources[number]))
-
-
-class PlainPlaces(Places):
-    """Turns positions in a plain text into lines and columns of its source."""
-
-    def __init__(self, text: PlainText):
-        super().__init__(text.source)
-        self._plain = text
-
-    def line_and_column(self, position: int) -> tuple[int, int]:
-        """Return line and column, both from 1."""
-        return super().line_and_column(self._plain.source_position(position))
+        number = bisect_right(self.begins, position) - 1
+        behind = [*self.sources[number + 1 : number + 2], len(self.source)][0]
+        first = self.sources[number]
+        return min(first + position - self.begins[number], max(behind - 1, first))
 
 
 def places_of(text: str) -> Places:
     """Return what finds lines and columns in a text, or in what a plain text was made from."""
-    return PlainPlaces(text) if isinstance(text, PlainText) else Places(text)
+    return Places(text.source, text.source_position) if isinstance(text, PlainText) else Places(text)
 
 
 class Piece(NamedTuple):
@@ -249,6 +213,9 @@ _WORDS, _OPEN, _CLOSE, _ATOM = 2, 3, 4, 5  # numbers of the last group of a piec
 MARKUP, WORD, EMPTY, PHRASE, IDS = "markup", "words", "empties", "phrase", "ids"
 
 
+_REPORTED = {EMPTY: "empty categories", IDS: "ids kept as sentence ids", MARKUP: "nodes of mark-up left out"}
+
+
 class _Open(NamedTuple):
     """An open phrase: where it is in the new text and in the old one, and what was before it."""
 
@@ -260,13 +227,11 @@ class _Open(NamedTuple):
 
 
 class Rewriter:
-    """Rewrites texts of a dialect as plain brackets.
-
-    record: gets the parts of the trees.
-    """
+    """Rewrites a text of a dialect as plain brackets; `record` gets the parts of the trees."""
 
     def __init__(self, dialect: Dialect, text: str, record: list[Piece] | None = None):
         self._source, self._text, self._record = text, without_backslashes(text, _ESCAPED), record
+        self._dialect = dialect
         s, atom = BLANK, r"[^ \t\r\n\f\v()]+"
         inner = rf"(?:{s}*\({s}*(?:{dialect.markup})(?:{s}+{atom})+{s}*\))*" if dialect.markup else ""
         self._piece = re.compile(
@@ -280,10 +245,8 @@ class Rewriter:
             for pattern in map(dialect.__getattribute__, ("markup", "empty", "sentence_id", "strip", "word", "hollow"))
         )
         if dialect.word_share:
-            no_words = re.compile(
-                rf"(?:{dialect.markup or '(?!)'})(?: .*)?|\S+ (?:{dialect.empty or '(?!)'})"
-            ).fullmatch
-            words = [leaf for leaf in _leaves(text) if not no_words(leaf)]
+            no_words = rf"(?:{dialect.markup or '(?!)'})(?: .*)?|\S+ (?:{dialect.empty or '(?!)'})"
+            words = [leaf for leaf in _leaves(text) if not re.fullmatch(no_words, leaf)]
             self._word = self._word if _share(rf"\S+ (?:{dialect.word})", words) >= dialect.word_share else None
         self._replaced = [(re.compile(pattern), by) for pattern, by in dialect.labels]
         self._labels, self._leaves = dict[str, str](), dict[str, tuple[str, str]]()
@@ -291,7 +254,7 @@ class Rewriter:
         self._counts = Counter[str]()
         self._n_removed = self._n_leaves = 0  # in the tree that is being read; leaves are counted for the record
 
-    def rewritten(self) -> PlainText:
+    def rewritten(self, skips: bool = False) -> PlainText:
         """Return the text as plain brackets. What is no tree stays as it is, so that readers find the mistake."""
         text, out, units = self._text, self._out, list[Unit]()
         position, tried, has_unclosed = 0, 0, False
@@ -320,14 +283,19 @@ class Rewriter:
                 continue
             position, has_words = end, len(out) > slot + 1
             name = found[-1]
-            if name is not None and has_words and not has_unclosed:
+            if name is not None and has_words and (skips or not has_unclosed):  # it would be in the unclosed one
                 self._counts[IDS] += 1
                 is_new = not "".join(out[max(0, slot - 2) : slot])[-1:].strip("\n")
                 out[slot] = f"{'' if is_new else chr(10)}# sent_id = {_BLANKS.sub(' ', name)}\n"
             units.append(Unit(begin, end, name, has_words))
         if text is not self._source:
             out[:] = [piece.replace(_ESCAPED[0], "-LRB-").replace(_ESCAPED[1], "-RRB-") for piece in out]
-        return PlainText.of(self._source, out, self._sources, units, self._counts)
+        self._add("", len(text))
+        made = PlainText("".join(out))
+        made.source, made.dialect, made.units, made.counts = self._source, self._dialect, units, self._counts
+        made.begins = array("q", accumulate(map(len, out[:-1]), initial=0))
+        made.sources = array("q", self._sources)
+        return made
 
     def _add(self, piece: str, source: int) -> None:
         self._out.append(piece)
@@ -349,10 +317,7 @@ class Rewriter:
         return name
 
     def _tree(self, begin: int, behind: int, ids: list[str | None], keep: bool = False) -> tuple[int | None, int]:
-        """Add the tree that begins at a position; return its end, or None, and how far the text was read.
-
-        keep: whether to add the beginning of one without end.
-        """
+        """Add a tree, or with `keep` the beginning of one; return its end, or None, and how far the text was read."""
         n_before, n_sources, stop = len(self._out), len(self._sources), behind
         opened = list[_Open]()
         self._n_removed, self._n_leaves, until = 0, 0, 0
@@ -363,12 +328,8 @@ class Rewriter:
             if kind == _WORDS:
                 self._add_leaf(piece, ids)
             elif kind == _CLOSE:
-                if not opened:
-                    break
-                self._close(opened.pop(), piece)
+                self._close(opened.pop(), piece)  # a tree begins with what opens it
             elif kind == _ATOM:
-                if not opened:
-                    break
                 self._add_atom(piece, opened[-1])
             else:
                 label = piece[_OPEN] or ""
@@ -403,11 +364,8 @@ class Rewriter:
         self._add("\n", behind - 1)
 
     def _add_leaf(self, piece: re.Match[str], ids: list[str | None]) -> None:
-        token = piece[0]
-        done = self._leaves.get(token)
-        if done is None:
-            done = self._leaves[token] = self._leaf(piece[1], piece[2])
-        text, kind = done
+        done = self._leaves.get(piece[0])
+        text, kind = done or self._leaves.setdefault(piece[0], self._leaf(piece[1], piece[2]))
         if kind == MARKUP:
             self._remove(piece.start(), piece.end(), ids)
             return
@@ -460,13 +418,12 @@ class Rewriter:
         return None
 
     def _label(self, label: str) -> str:
-        found = self._labels.get(label)
-        if found is None:
+        if label not in self._labels:
             found = label
             for pattern, by in self._replaced:
                 found = pattern.sub(by, found) or found
             self._labels[label] = found
-        return found
+        return self._labels[label]
 
     def _leaf(self, label: str, words: str) -> tuple[str, str]:
         """Return a node over words in plain brackets, and what it is; "" is the label of words next to other nodes."""
@@ -490,11 +447,9 @@ class Rewriter:
         return (f"({self._label(label)} {word})" if label else word), kind
 
 
-def rewritten(text: str, dialect: Dialect, record: list[Piece] | None = None) -> PlainText:
+def rewritten(text: str, dialect: Dialect, record: list[Piece] | None = None, skips: bool = False) -> PlainText:
     """Return a text of a dialect as plain brackets; `record` gets the parts of its trees."""
-    made = Rewriter(dialect, text, record).rewritten()
-    made.dialect = dialect
-    return made
+    return Rewriter(dialect, text, record).rewritten(skips)
 
 
 class Dialects:
@@ -504,8 +459,8 @@ class Dialects:
     """
 
     def __init__(self, given: str | Path | Dialect | None = None, notify: Callable[[str], object] | None = None):
-        self._given = None if given is None else find_dialect(given)
-        self._notify, self._is_suspicious = notify, False
+        self.given = None if given is None else find_dialect(given)  # whatever the files look like
+        self._notify, self._is_suspicious, self.skips = notify, False, False  # whether readers skip malformed trees
         self._counts = dict[str, Counter[str]]()
 
     @classmethod
@@ -513,40 +468,21 @@ class Dialects:
         """Return the dialects for an argument `dialect`. Raises the errors of `find_dialect`."""
         return given if isinstance(given, Dialects) else cls(given)
 
-    @property
-    def is_given(self) -> bool:
-        """Whether the files are in a given dialect, whatever they look like."""
-        return self._given is not None
-
-    def encodings(self, sample: str) -> tuple[str, ...]:
-        """Return the encodings of a file, given its text read in Latin-1."""
-        return (self._given or detect(sample)).encodings
-
     def plain(self, text: str) -> str:
         """Return the text of a file as plain brackets; text of the Penn dialect stays as it is."""
-        dialect = self._given or detect(text)
-        return text if dialect.name == PENN else self.rewritten(text)
+        return text if (self.given or detect(text)).name == PENN else self.rewritten(text)
 
     def rewritten(self, text: str) -> PlainText:
         """Return the text of a file as plain brackets, whatever its dialect."""
-        dialect = self._given or detect(text)
-        made = rewritten(text, dialect)
-        if dialect.name != PENN:
-            self._count(dialect, made)
+        made = rewritten(text, self.given or detect(text), skips=self.skips)
+        if made.dialect.name != PENN:
+            self._counts.setdefault(made.dialect.title, Counter()).update({"files": 1, **made.counts})
         return made
 
-    def _count(self, dialect: Dialect, made: PlainText) -> None:
-        self._counts.setdefault(dialect.title, Counter()).update({"files": 1, **made.counts})
-
-    def taken(self) -> Dialects:
-        """Return the counts since the last call, as other `Dialects`."""
-        taken = Dialects()
-        taken._counts, self._counts = self._counts, {}
-        return taken
-
     def add(self, other: Dialects) -> None:
-        """Add the counts of others."""
-        for title, counts in other._counts.items():
+        """Move the counts of others here."""
+        while other._counts:
+            title, counts = other._counts.popitem()
             self._counts.setdefault(title, Counter()).update(counts)
 
     def report(self, notify: Callable[[str], object] | None = None) -> None:
@@ -554,20 +490,14 @@ class Dialects:
         notify = notify or self._notify
         for title, counts in self._counts.items():
             found = [f"{counts['files']:,} file{'s' if counts['files'] > 1 else ''}", f"{counts[WORD]:,} words"]
-            found += [f"{counts[EMPTY]:,} empty categories"] if counts[EMPTY] else []
-            found += [f"{counts[IDS]:,} ids kept as sentence ids"] if counts[IDS] else []
-            found += [f"{counts[MARKUP]:,} nodes of mark-up left out"] if counts[MARKUP] else []
+            found += [f"{counts[kind]:,} {what}" for kind, what in _REPORTED.items() if counts[kind]]
             if notify is not None:
                 notify(f"read as {title}: {', '.join(found)}")
         self._counts.clear()
 
     def warn(self, path: Path, text: str, labels: Iterable[str], ends: Sequence[tuple[str, str]]) -> None:
-        """Warn, once, of what looks like mark-up that was read as trees.
-
-        labels: of the trees as published. ends: the tags and the last words of the first trees.
-        """
-        what = None if self._is_suspicious else _suspicion(text, labels, ends)
-        if what is not None:
+        """Warn, once, of what seems to be mark-up, by published labels, and tags and words at the ends of trees."""
+        if not self._is_suspicious and (what := _suspicion(text, labels, ends)):
             self._is_suspicious = True
             advice = "--dialect (in Python: dialect=) says how it is to be read; docs/formats.md lists the dialects"
             warnings.warn(f"{path}: {what}; {advice}", UserWarning, stacklevel=3)
@@ -588,18 +518,17 @@ def _suspicion(text: str, labels: Iterable[str], ends: Sequence[tuple[str, str]]
         return f"there are nodes {found[0]}, which are mark-up in other treebanks, and were read as words or phrases"
     if len(odd := sorted(filter(_ANNOTATED_LABEL.search, known))) > 2:
         return f"there are {len(odd)} labels such as {odd[0]!r}, whose ends seem to be annotations"
-    words = {word for _, word in ends}
-    if len(ends) >= _N_TEXTS and len(words) == 1 and any(map(str.isalnum, ends[0][1])):
-        return f"every sentence ends in the word {ends[0][1]!r}"
-    if len(ends) >= _N_TEXTS and len({tag for tag, _ in ends}) == 1 and all(map(_IS_ID.search, words)):
-        return f"every sentence ends in a word tagged {ends[0][0]}, such as {ends[0][1]!r}"
+    tags, words = ({end[k] for end in ends} for k in (0, 1))
+    is_word = len(words) == 1 and any(map(str.isalnum, ends[0][1]))
+    if len(ends) >= _N_TEXTS and (is_word or (len(tags) == 1 and all(map(_IS_ID.search, words)))):
+        return f"every sentence ends in a word such as {ends[0][1]!r}, tagged {ends[0][0]}"
     beside = list(islice(_TEXT.finditer(text[:_BEGINNING]), _N_TEXTS))
-    wrong = [one for one in beside if _LETTERS.findall(one[1]) != _LETTERS.findall(" ".join(_words(one[2])))]
+    wrong = [one for one in beside if _LETTERS.findall(one[1]) != _LETTERS.findall(_words(one[2]))]
     if 2 * len(wrong) > len(beside):
         return f"the words of a tree do not fit the text beside it, {wrong[0][1]!r:.60}"
     return None
 
 
-def _words(brackets: str) -> list[str]:
+def _words(brackets: str) -> str:
     found = (leaf[1].split(None, 1) for leaf in _LEAF.finditer(brackets))
-    return [raw_word(word, tag) for tag, word in found if tag != TRACE_TAG]
+    return " ".join(raw_word(word, tag) for tag, word in found if tag != TRACE_TAG)

@@ -22,7 +22,7 @@ from spacy_incparse.treebanks.bracket_scanner import (
     BracketReader,
     normalized,
 )
-from spacy_incparse.treebanks.dialects import Dialect, Dialects, places_of
+from spacy_incparse.treebanks.dialects import PENN, Dialect, Dialects, detect, places_of
 from spacy_incparse.trees.brackets import (
     Layout,
     MalformedError,
@@ -77,30 +77,27 @@ def read_treebank(
 
 
 def read_trees(
-    paths: Path | str | Sequence[Path | str],
-    *,
-    skip_bad: SkipLog | None = None,
-    tags: bool = True,
+    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, tags: bool = True,
     dialect: AnyDialect = None,
-) -> Iterator[Tree]:
+) -> Iterator[Tree]:  # fmt: skip
     """Yield the trees of bracket files as published, with raw words; a wrapper without a label has label "".
 
     paths: a file, a folder, a glob, or several of them; see `treebank_files`.
     skip_bad: a log of malformed trees, which are then skipped; reading goes on where their brackets close, or where
         another tree seems to begin.
     tags: whether the brackets have parts of speech. If not, each word gets a POS node X.
-    dialect: the name of a dialect, a TOML file with one, or a `Dialects`, which counts what is read; by default that
-        which each file looks like.
+    dialect: its name, a TOML file, or a `Dialects`, which counts what is read; default: as each file looks.
 
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
     """
     dialects = Dialects.of(dialect)
     for path in treebank_files(paths):
-        yield from _trees_of_text(read_brackets(path, dialects, tags=tags), path, skip_bad, tags, dialects)
+        yield from trees_of_text(read_brackets(path, dialects, tags=tags), path, skip_bad, tags, dialects)
     dialects.report()
 
 
-def _trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool, dialects: Dialects) -> Iterator[Tree]:
+def trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool, dialects: Dialects) -> Iterator[Tree]:
+    """Yield the trees of a file's text as published. Errors are those of `read_trees`."""
     forest = scanned(text, path, Symbols(), dialects=dialects) if tags else None
     if forest is not None:
         return map(forest.tree, range(len(forest)))
@@ -108,12 +105,9 @@ def _trees_of_text(text: str, path: Path, skip_bad: SkipLog | None, tags: bool, 
 
 
 def read_numbered_trees(
-    paths: Path | str | Sequence[Path | str],
-    *,
-    skip_bad: SkipLog | None = None,
-    tags: bool = True,
+    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, tags: bool = True,
     dialect: AnyDialect = None,
-) -> Iterator[tuple[int, Tree]]:
+) -> Iterator[tuple[int, Tree]]:  # fmt: skip
     """Yield the trees of `read_trees`, each with its number in the input, from 1; skipped trees are counted."""
     log = SkipLog() if skip_bad is None else skip_bad
     n_before = log.n_trees
@@ -128,13 +122,9 @@ NO_TREE, STAND_IN = "\ue000", "(\ue000 \ue000)"  # a label of no treebank, and i
 
 
 def read_parses(
-    path: Path | str,
-    n_sentences: int,
-    *,
-    skip_bad: SkipLog | None = None,
-    tags: bool = True,
+    path: Path | str, n_sentences: int, *, skip_bad: SkipLog | None = None, tags: bool = True,
     dialect: AnyDialect = None,
-) -> dict[int, Tree | None]:
+) -> dict[int, Tree | None]:  # fmt: skip
     """Return a parser's trees for a number of sentences, as published, by their number from 1; None if it failed.
 
     A line `()`, `(())` or `(TOP)` is a failed parse, and so are blank lines if the trees are too few without them, and
@@ -148,7 +138,7 @@ def read_parses(
         found, log = dict[int, Tree | None](), SkipLog()
         for file, text in texts:
             given = no_tree.sub(STAND_IN, text) if no_tree.search(text) else text
-            for tree in _trees_of_text(given, file, None if skip_bad is None else log, tags, dialects):
+            for tree in trees_of_text(given, file, None if skip_bad is None else log, tags, dialects):
                 found[len(found) + log.n_trees + 1] = None if tree.label == NO_TREE else tree
         return found, log, len(found) + log.n_trees
 
@@ -344,34 +334,29 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
 
 
 def read_brackets(path: Path, dialects: Dialects, *, tags: bool = True) -> str:
-    """Return the text of a file in any dialect as plain brackets: the text itself, or a `PlainText`.
-
-    tags: as in `read_trees`; brackets without them are in no dialect unless one is given. Raises TreebankError if the
-    file is not text.
-    """
+    """Return the text of a file as plain brackets; without tags, it is in no dialect unless one is given."""
     text = unix_lines(decoded_file(path, dialects)[0])
-    return dialects.plain(text) if tags or dialects.is_given else text
+    return dialects.plain(text) if tags or dialects.given else text
 
 
 def decoded_file(path: Path, dialects: Dialects) -> tuple[str, str]:
-    """Return the text of a file, with its line ends, and its encoding: UTF-8, or one of its dialect.
-
-    Raises TreebankError if the file is not text.
-    """
+    """Return the text of a file, and its encoding: UTF-8, or one of its dialect. Raises TreebankError otherwise."""
     data = _unpacked(path)
     names = ["utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"]
+    wrong: UnicodeDecodeError | None = None
     for name in names:
         try:
             return data.decode(name), name
-        except UnicodeDecodeError:
+        except UnicodeDecodeError as error:
+            wrong = wrong or error
             if len(names) == 1:
-                names += dialects.encodings(data.decode("latin-1"))
-    raise _no_utf8(path, data)
-
-
-def trees_of_text(text: str, path: Path, dialects: Dialects) -> Iterator[Tree]:
-    """Yield the trees of a file's text as published. Errors are those of `read_trees`."""
-    return _trees_of_text(text, path, None, True, dialects)
+                names += (dialects.given or detect(data.decode("latin-1"))).encodings
+    assert wrong is not None
+    before = data[: wrong.start].decode("utf-8", errors="replace")
+    what = f"byte 0x{data[wrong.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
+    if path.suffix == ".spacy":
+        what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
+    raise TreebankError(path, *Places(before).line_and_column(len(before)), what)
 
 
 def read_text(path: Path) -> str:
@@ -380,11 +365,7 @@ def read_text(path: Path) -> str:
     Raises TreebankError if it is not text.
     Encodings other than UTF-8 are rejected with the place of the first wrong byte.
     """
-    data = _unpacked(path)
-    try:
-        return unix_lines(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise _no_utf8(path, data) from None
+    return unix_lines(decoded_file(path, Dialects(PENN))[0])
 
 
 def _unpacked(path: Path) -> bytes:
@@ -401,18 +382,6 @@ def _unpacked(path: Path) -> bytes:
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
     return data
-
-
-def _no_utf8(path: Path, data: bytes) -> TreebankError:
-    try:
-        data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", errors="replace")
-        what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
-        if path.suffix == ".spacy":
-            what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
-        return TreebankError(path, *Places(before).line_and_column(len(before)), what)
-    raise AssertionError("the data are UTF-8")
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -11,16 +11,7 @@ from pathlib import Path
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.tokens import escape_brackets, escape_label
-from spacy_incparse.treebanks.dialects import (
-    EMPTY,
-    MARKUP,
-    PHRASE,
-    WORD,
-    Dialect,
-    Dialects,
-    Piece,
-    rewritten,
-)
+from spacy_incparse.treebanks.dialects import EMPTY, MARKUP, PHRASE, WORD, Dialect, Dialects, Piece, rewritten
 from spacy_incparse.treebanks.reader import AnyDialect, decoded_file, trees_of_text
 from spacy_incparse.trees.arrays import closings
 from spacy_incparse.trees.labels import TRACE_TAG
@@ -32,14 +23,11 @@ _NODE = re.compile(r"\(\s*([^\s()]*)\s*(.*?)\s*\)", re.DOTALL)
 
 @dataclass
 class Entry:
-    """A tree of a file, which may be replaced, and what belongs to it.
-
-    `before` is the text between the tree and the one before it: comments, ids of documents, mark-up.
-    """
+    """A tree of a file, which may be replaced, and what belongs to it."""
 
     tree: Tree  # as published, with raw words and traces
     sent_id: str | None
-    before: str
+    before: str  # what stands between it and the tree before: comments, ids of documents, mark-up
     source: str
     published: Tree
 
@@ -50,11 +38,7 @@ class Entry:
 
 @dataclass
 class TreebankFile:
-    """The trees of a file in brackets, in any dialect, with all that stands beside them.
-
-    `TreebankFile.read(path)` and `write(path)` without a change between them make an equal file. Change a tree by
-    giving its entry another one.
-    """
+    """The trees of a file in any dialect, and all that stands beside them: unchanged, it is written byte for byte."""
 
     entries: list[Entry]
     dialect: Dialect
@@ -71,7 +55,7 @@ class TreebankFile:
         text = text.replace(newline, "\n")
         plain = dialects.rewritten(text)
         units = [unit for unit in plain.units if unit.has_words]
-        trees = list(trees_of_text(plain, path, dialects))
+        trees = list(trees_of_text(plain, path, None, True, dialects))
         if len(trees) != len(units):
             raise TreebankError(path, 1, 1, f"the file has {len(units)} brackets, and {len(trees)} trees")
         ends = [0, *(unit.end for unit in units)]

@@ -9,7 +9,7 @@ import re
 from array import array
 from bisect import bisect, bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -353,13 +353,14 @@ def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
 
 
 class Places:
-    """Turns positions in a text into lines and columns."""
+    """Turns positions in a text into lines and columns; `origin` says where in the text a position is from."""
 
-    def __init__(self, text: str):
-        self._text = text
+    def __init__(self, text: str, origin: Callable[[int], int] = int):
+        self._text, self._origin = text, origin
 
     def line_and_column(self, position: int) -> tuple[int, int]:
         """Return line and column, both from 1."""
+        position = self._origin(position)
         line = bisect(self._line_starts, position)
         return line, position - self._line_starts[line - 1] + 1
 
