@@ -60,13 +60,15 @@ class Dialect:
     hollow: str = ""  # labels of nodes that are left out if there is nothing in them
     labels: tuple[tuple[str, str], ...] = ()  # what is replaced in labels, and by what
 
-    def fits(self, text: str, leaves: Sequence[str]) -> bool:
-        """Return whether a text, of which some leaves are given, looks like the dialect."""
+    def fits(self, text: str) -> bool:
+        """Return whether a text looks like the dialect."""
         if not (self.begins or self.signs or self.leaves) or (self.begins and not re.match(self.begins, text)):
             return False
-        has_sign = not self.signs or any(sign in text for sign in self.signs)
+        if self.signs and not any(sign in text for sign in self.signs):
+            return False
+        leaves = _leaves(text) if self.leaves else []
         enough = not self.leaves or len(leaves) >= _LEAST_LEAVES
-        return has_sign and enough and all(_share(pattern, leaves) >= least for pattern, least in self.leaves)
+        return enough and all(_share(pattern, leaves) >= least for pattern, least in self.leaves)
 
 
 def _share(pattern: str, leaves: Sequence[str]) -> float:
@@ -162,8 +164,8 @@ def _made(path: Path, name: str, section: dict[str, Any], known: Mapping[str, Di
 
 def detect(text: str) -> Dialect:
     """Return the dialect that a text looks like; Penn if none of the others fits."""
-    leaves = _leaves(beginning := text[:_BEGINNING])
-    return next((one for one in shipped().values() if one.fits(beginning, leaves)), shipped()[PENN])
+    beginning = text[:_BEGINNING]
+    return next((one for one in shipped().values() if one.fits(beginning)), shipped()[PENN])
 
 
 class Unit(NamedTuple):
