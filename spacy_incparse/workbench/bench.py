@@ -252,14 +252,15 @@ class Bench:
             required = list(dict.fromkeys([*required, *(one for one in sorted(behind) if one[2] <= first)]))
             said = {**{k: tags[k] for k in range(first)}, **said}
         after = replace(after, required=required, forbidden=forbidden, tags=said)
-        is_parsed = (
-            action.get("parse", not (self.source.has_trees or now.is_accepted)) and TRACE_TAG not in new_tree.tags
-        )
-        return replace(after, brackets=str(self._parsed(after))) if is_parsed and do != "delete" else after
+        # A new phrase tells the parser more than it takes from it: after other edits, new trees have more errors.
+        is_new = do == "wrap" and not (self.source.has_trees or now.is_accepted)
+        is_parsed = action.get("parse", is_new) and TRACE_TAG not in new_tree.tags
+        return replace(after, brackets=str(self._parsed(after, new_tree))) if is_parsed else after
 
-    def _parsed(self, now: Snapshot) -> Tree:
-        """Return the parser's tree with all that a person has said."""
-        return _styled(self.proposer.propose(now.wanted), now.tree)
+    def _parsed(self, now: Snapshot, otherwise: Tree | None = None) -> Tree:
+        """Return the parser's tree with all that a person has said; `otherwise` if its grammar has none."""
+        found = self.proposer.propose(now.wanted, otherwise)
+        return found if found is otherwise else _styled(found, now.tree)
 
     # Help
 

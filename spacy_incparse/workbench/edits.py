@@ -74,7 +74,14 @@ def _with(arrays: TreeArrays, labels: Mapping[int, str], words: Mapping[int, str
 
 def _wrap(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     first, last = sorted((node_of(arrays, action, "first"), node_of(arrays, action, "last")))
-    label, top = _label(action), lowest_common(arrays, first, last)
+    label = _label(action)
+    if action.get("force"):  # what crosses the new phrase goes
+        span = "", arrays.starts[first], arrays.ends[last]
+        spans = [("", *pair) for pair in zip(arrays.starts, arrays.ends, strict=True)]
+        for node in reversed([k for k, one in enumerate(spans) if crosses(one, span)]):
+            arrays = excise(arrays, node).arrays
+        first, last = arrays.leaves[span[1]], arrays.leaves[span[2] - 1]
+    top = lowest_common(arrays, first, last)
     if top == 0 and 0 in (first, last) and arrays.labels[0] not in WRAPPERS:
         return TreeArrays.of((label, *arrays.labels), (len(arrays.sizes) + 1, *arrays.sizes), arrays.words)
     if top not in (first, last):
@@ -84,7 +91,7 @@ def _wrap(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
             (left, arrays.starts[left] != arrays.starts[first]), (right, arrays.ends[right] != arrays.ends[last])
         ):  # fmt: skip
             if is_cut:
-                raise IncparseError(f"the phrase would cross {_named(arrays, whole)}: dissolve that one, or move")
+                raise IncparseError(f"the phrase would cross {_named(arrays, whole)}: Shift+W dissolves that one")
         first, last = left, right
     else:
         first = last = top

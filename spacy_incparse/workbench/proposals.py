@@ -58,8 +58,8 @@ class Proposer:
         for word, tag in zip(words, tags, strict=True):
             self._seen.setdefault(word.lower(), Counter())[tag] += 1
 
-    def propose(self, wanted: Wanted) -> Tree:
-        """Return the best tree with everything that is wanted."""
+    def propose(self, wanted: Wanted, otherwise: Tree | None = None) -> Tree:
+        """Return the best tree with everything that is wanted; `otherwise` if a parser's grammar has no such tree."""
         return self._branching(wanted, lambda i, start, end: (i, end) if end - i > 1 else None)
 
     def alternatives(self, wanted: Wanted) -> list[Tree]:
@@ -116,9 +116,11 @@ class Model(Proposer):
         super().__init__(parser.tags, parser.labels)
         self.local_trees = parser.local_trees
 
-    def propose(self, wanted: Wanted) -> Tree:
-        """Return the best tree with everything that is wanted."""
-        return self._met(self._asked(self._pipe.decoder.parser.parse, wanted), wanted)
+    def propose(self, wanted: Wanted, otherwise: Tree | None = None) -> Tree:
+        """Return the best tree with everything that is wanted; `otherwise` if the grammar has no such tree."""
+        parse = self._asked(self._pipe.decoder.parser.parse, wanted)
+        is_lacking = parse.unmet or parse.source in ("relaxed", "flat")
+        return otherwise if otherwise is not None and is_lacking else self._met(parse, wanted)
 
     def alternatives(self, wanted: Wanted) -> list[Tree]:
         """Return up to N_ALTERNATIVES trees and one more, best first."""

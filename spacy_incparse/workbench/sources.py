@@ -14,6 +14,7 @@ from spacy_incparse.corpora.readers import Fields, InputFile, read_conllu
 from spacy_incparse.corpora.records import Unreadable
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
+from spacy_incparse.treebanks.dialects import PENN, detect
 from spacy_incparse.treebanks.reader import GZIP_MAGIC, read_text, read_trees, refuse_other_formats, scanned
 from spacy_incparse.trees.brackets import bracket_string, without_backslashes
 from spacy_incparse.trees.forest import Forest, Symbols
@@ -44,6 +45,9 @@ class Source:
             raise IncparseError(f"{self.path} is compressed: unpack it first, since it is written again and again")
         text = read_text(self.path)
         refuse_other_formats(text, self.path)
+        if (dialect := detect(text).name) != PENN:
+            what = f"its brackets are in the dialect {dialect!r}, and only plain Penn brackets can be edited"
+            raise IncparseError(f"{self.path}: {what}: `spacy-incparse convert {self.path.name} NEW.mrg` makes these")
         self._mark, self._newline = "\ufeff" * data.startswith(b"\xef\xbb\xbf"), "\r\n" if b"\r\n" in data else "\n"
         self._text = without_backslashes(text)
         found = bracketed(self._text)

@@ -55,8 +55,8 @@ def random_action(chance, bench, i):
     do, label = chance.choice(KINDS), chance.choice(LABELS)
     action = {"do": do, "node": node(), "label": label, "first": node(), "last": node(), "to": node()}
     action |= {"at": chance.randrange(4), "type": chance.choice(["*T*", "0", "*"]), "text": "a note"}
-    if chance.random() < 0.3:
-        action["parse"] = chance.random() < 0.5
+    if chance.random() < 0.5:
+        action |= {"parse": chance.random() < 0.5, "force": chance.random() < 0.5}
     if do == "coindex" and chance.random() < 0.3:
         action["to"] = None
     if do == "choose":

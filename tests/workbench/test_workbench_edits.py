@@ -103,6 +103,8 @@ def test_edits():
     assert after(TREE, "relabel", node=2, label="NP-SBJ").startswith("(TOP (S (NP-SBJ (DT The)")
     assert after(TREE, "relabel", node=4, label="NNP").startswith("(TOP (S (NP (DT The) (NNP cat))")
     assert "(PP (X (IN on) (NP (DT the) (NN mat))))" in after(TREE, "wrap", first=8, last=11, label="X")
+    forced_over = after(TREE, "wrap", first=4, last=8, label="X", force=True)
+    assert forced_over == "(TOP (S (DT The) (X (NN cat) (VBD sat) (IN on)) (NP (DT the) (NN mat)) (. .)))"
     assert "(VP (VBD sat) (IN on) (NP" in after(TREE, "dissolve", node=7)
     high = "(VP (VBD sat)) (PP (IN on) (NP (DT the) (NN mat))) (. .)"
     assert high in after(TREE, "move", node=7, to=1)

@@ -178,8 +178,8 @@ async function relabel() {
   if (label !== null && label !== shape.labels[chosen]) await act({ do: "relabel", node: chosen, label }, `now ${label}`);
 }
 
-async function wrap() {
-  const nodes = { first: chosen, last: anchor ?? chosen }, label = await question("Label of the new phrase", info.labels);
+async function wrap(force = false) {
+  const nodes = { first: chosen, last: anchor ?? chosen, force }, label = await question("Label of the new phrase", info.labels);
   if (label !== null) await act({ do: "wrap", ...nodes, label }, `${label} is new`);
 }
 
@@ -275,7 +275,8 @@ async function save() {
 
 const COMMANDS = [ // keys, name, what it does, whether it has a button
   ["l Enter", "Relabel", "change a label or a tag", () => (moving ?? linking) !== null ? drop() : relabel(), true],
-  ["w", "Wrap", "put a phrase over what is chosen", wrap, true],
+  ["w", "Wrap", "put a phrase over what is chosen", () => wrap(), true],
+  ["W", "", "the same, and dissolve what crosses it", () => wrap(true), false],
   ["d Delete", "Dissolve", "dissolve a phrase, delete a trace", () => act({ do: shape.isTrace(chosen) ? "delete" : "dissolve", node: chosen }), true],
   ["m", "Move", "move a word or phrase: choose the new parent, then Enter", () => pick("move"), true],
   ["c", "Confirm", "confirm a phrase and all in it", () => act({ do: "confirm", node: chosen }, "confirmed: it stays"), true],
@@ -309,9 +310,9 @@ function walk(event) {
   if (event.key === "ArrowUp") select(up < 0 ? chosen : up);
   else if (event.key === "ArrowDown") select(shape.sizes[chosen] > 1 ? chosen + 1 : chosen);
   else if (siblings[place + side] !== undefined) select(siblings[place + side], true, event.shiftKey);
-  else if (!event.shiftKey) { // the next word, wherever it is
+  else { // the next word, wherever it is
     const leaf = shape.leaves[side > 0 ? shape.end(chosen) : shape.starts[chosen] - 1];
-    if (leaf !== undefined) select(leaf);
+    if (leaf !== undefined) select(leaf, true, event.shiftKey);
   }
 }
 

@@ -1,0 +1,174 @@
+"""Measure how many actions a simulated annotator needs for the trees of a treebank, with and without the workbench.
+
+    python benchmarks/annotator.py wsj/dev.mrg --model en --number 150
+    python benchmarks/annotator.py id/train.mrg --model none --lang id --learn 50,900 --number 100
+
+The annotator repairs the leftmost error of a tree by the action that leaves the fewest errors, until the tree is that
+of the treebank. `by hand` corrects the parser's tree; `parsed again` lets the parser find the rest anew after each action.
+An action is one command of the page. With --learn, parsers that learn from so many first trees are compared on the
+sentences after the last of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.treebanks.reader import read_treebank
+from spacy_incparse.trees.arrays import Phrase, children
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workbench.bench import Bench
+from spacy_incparse.workbench.edits import edited, numbered_phrases
+from spacy_incparse.workbench.journal import Journal, journal_path
+from spacy_incparse.workbench.learning import Learning
+from spacy_incparse.workbench.proposals import Model, Proposer
+from spacy_incparse.workbench.sources import Source
+
+MOST_ACTIONS = 300  # of one sentence
+Action = dict[str, Any]
+
+
+def phrases_of(tree: Tree) -> Counter[Phrase]:
+    """Return the phrases below the root."""
+    return Counter(phrase for _, phrase in numbered_phrases(tree))
+
+
+def n_errors(tree: Tree, gold: Tree) -> int:
+    """Return how many phrases are missing or too many, and how many tags are wrong; a wrong label is one error."""
+    have, want = phrases_of(tree), phrases_of(gold)
+    extra, missing = list((have - want).elements()), list((want - have).elements())
+    relabelled = Counter(one[1:] for one in extra) & Counter(one[1:] for one in missing)
+    n_tags = sum(a != b for a, b in zip(tree.tags, gold.tags, strict=True))
+    return len(extra) + len(missing) - relabelled.total() + n_tags
+
+
+def candidates(tree: Tree, gold: Tree) -> tuple[list[Action], list[Action]]:
+    """Return the actions that may repair the leftmost error, and those to fall back upon."""
+    have, want = phrases_of(tree), phrases_of(gold)
+    extra, missing = have - want, want - have
+    errors = sorted([*extra, *missing], key=lambda one: (one[1], -one[2]))
+    wrong = [k for k, (a, b) in enumerate(zip(tree.tags, gold.tags, strict=True)) if a != b]
+    if wrong and (not errors or wrong[0] <= errors[0][1]):
+        return [{"do": "relabel", "node": tree.arrays.leaves[wrong[0]], "label": gold.tags[wrong[0]]}], []
+    if not errors:
+        return [], []
+    first = errors[0]
+    nodes = {phrase: node for node, phrase in numbered_phrases(tree)}
+    found: list[Action] = []
+    if first in extra:
+        found.append({"do": "dissolve", "node": nodes[first]})
+        found += [{"do": "relabel", "node": nodes[first], "label": one[0]} for one in missing if one[1:] == first[1:]]
+    else:
+        leaves = tree.arrays.leaves
+        wrap = {"do": "wrap", "first": leaves[first[1]], "last": leaves[first[2] - 1], "label": first[0]}
+        found += [wrap, {**wrap, "force": True}]
+        same = [one for one in extra if one[1:] == first[1:]]
+        found += [{"do": "relabel", "node": nodes[one], "label": first[0]} for one in same]
+    crossing = [one for one in extra if one[1] < first[2] and one[2] > first[1]]
+    return found + list(moves(tree, first)), [{"do": "dissolve", "node": nodes[one]} for one in crossing]
+
+
+def moves(tree: Tree, error: Phrase) -> Iterator[Action]:
+    """Yield the moves of words and phrases at the edges of an erroneous phrase to where their neighbours are."""
+    arrays = tree.arrays
+    for node in range(2, len(arrays.sizes)):
+        if not {arrays.starts[node], arrays.ends[node]} & {error[1], error[2]}:
+            continue
+        above, targets = arrays.parents[node], list[int]()
+        while arrays.parents[above] > 0:
+            above = arrays.parents[above]
+            targets.append(above)
+        siblings = list(children(arrays, arrays.parents[node]))
+        place = siblings.index(node)
+        for sister, side in ((place - 1, -1), (place + 1, 0)):
+            if not 0 <= sister < len(siblings):
+                continue
+            below = siblings[sister]
+            while arrays.sizes[below] > 1:
+                targets.append(below)
+                below = list(children(arrays, below))[side]
+        yield from ({"do": "move", "node": node, "to": to} for to in targets)
+
+
+def best_action(tree: Tree, gold: Tree) -> Action:
+    """Return the action that repairs the leftmost error and leaves the fewest others."""
+    for actions in candidates(tree, gold):
+        ranked = []
+        for number, action in enumerate(actions):
+            try:
+                ranked.append((n_errors(edited(tree, action), gold), number))
+            except IncparseError:
+                continue
+        if ranked and (actions[0]["do"] == "relabel" or min(ranked)[0] < n_errors(tree, gold)):
+            return actions[min(ranked)[1]]
+    raise IncparseError("no action repairs the tree")
+
+
+def correct(bench: Bench, i: int, gold: Tree, *, parse: bool, times: list[float]) -> int:
+    """Correct a sentence; return the number of actions."""
+    for n_actions in range(MOST_ACTIONS):
+        tree = bench.tree(i)
+        if n_errors(tree, gold) == 0:
+            return n_actions
+        action = best_action(tree, gold) | ({} if parse else {"parse": False})
+        started = time.perf_counter()
+        bench.act(i, bench.version(i), action)
+        times.append(time.perf_counter() - started)
+    return MOST_ACTIONS
+
+
+def measure(name: str, proposer: Proposer, trees: Sequence[Tree]) -> None:
+    """Print the actions that a proposer's trees need."""
+    counts: dict[str, list[int]] = {}
+    ways = {"by hand": (False, False), "parsed again": (True, False), "left to right": (True, True)}
+    for way, (parse, left_to_right) in ways.items():
+        with tempfile.TemporaryDirectory() as folder:
+            source = Source(Path(folder) / "text.txt", [tree.words for tree in trees])
+            journal, times = Journal(journal_path(source.target)), list[float]()
+            bench, counts[way] = Bench(source, proposer, journal, left_to_right=left_to_right), []
+            for i, tree in enumerate(trees):
+                counts[way].append(correct(bench, i, tree, parse=parse, times=times))
+            journal.close()
+        share = 1 - sum(counts[way]) / max(sum(counts["by hand"]), 1)
+        mean, slow = sum(counts[way]) / len(trees), 1000 * median(times or [0])
+        print(f"{name:<24} {way:<14} {mean:6.2f} actions a sentence  {share:6.1%} fewer  {slow:5.1f} ms", flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure one treebank."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("treebank", type=Path)
+    parser.add_argument("--model", default="en")
+    parser.add_argument("--number", type=int, default=150, help="sentences, chosen at random")
+    parser.add_argument("--learn", default="", help="with --model none: numbers of trees to learn from, such as 50,900")
+    parser.add_argument("--lang", default="xx")
+    parser.add_argument("--longest", type=int, default=40, help="words")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args(argv)
+    trees = [tree for tree in read_treebank(arguments.treebank) if 1 < len(tree.words) <= arguments.longest]
+    if arguments.model != "none":
+        chosen = random.Random(arguments.seed).sample(trees, min(arguments.number, len(trees)))
+        measure(arguments.model, Model(arguments.model), chosen)
+        return
+    sizes = list(map(int, arguments.learn.split(",")))
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            learning = Learning(Path(folder) / "model", None, lang=arguments.lang)
+            learning.start_if_due(trees[:size], size)
+            if not learning.wait():
+                sys.exit(learning.error)
+            test = trees[sizes[-1] :][: arguments.number]
+            measure(f"learned from {size} trees", Model(str(learning.model)), test)
+
+
+if __name__ == "__main__":
+    main()
