@@ -79,11 +79,9 @@ class ChartConfig(ChartSettings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
     features: the named set "span" or your own templates, see chart/templates.py.
-    softmax_margin: what each wrong or missing phrase adds to a tree's score in training, so that worse trees count for
-        more (softmax-margin, Gimpel & Smith 2010); 0: the log likelihood alone.
+    softmax_margin: what each wrong or missing phrase adds to a tree's score in training (Gimpel & Smith 2010).
     table_bits: the table of hashed weights has 2**table_bits rows.
-    n_tags: number of the tagger's tags to choose from for each word (1: only the best); 0: no tagger, the parser
-        chooses from all tags.
+    n_tags: number of the tagger's tags to choose from for each word; 0: no tagger, the parser chooses from all tags.
     clusters: word clusters for tagger and parsers: a language code or a file; None: none. The model stores what it
         needs. Named feature sets add features of them.
     decoding: "expected_f" returns the tree of the best expected F by `threshold`, "viterbi" the most probable one,

@@ -112,10 +112,9 @@ class GenerativeConfig(ChoiceSettings):
     beam_size: maximum number of hypotheses to keep after a word; 0: all.
     gamma: the filter of Roark (2001): a hypothesis is kept if p(h) > p(best) gamma |H|^3, where H are the better ones;
         0 or None: off.
-    measures_beam_size: beam_size for measures, which are sums over the beam and need a wider beam than the best tree
-        does.
-    word_list: a file with a word and its count, separated by a tab, on each line: what measures of unknown words go by,
-        beside the words of training. It is not stored with the model.
+    measures_beam_size: beam_size for measures, which are sums over the beam.
+    word_list: a file with a word, a tab and its count on each line, which measures of unknown words go by. It is not
+        stored with the model.
     choose, choose_from, choose_trees, choose_temperature, choose_threshold: as in the other parsers.
     """
 

@@ -76,8 +76,7 @@ def make_incparse_neural(
     heads: "en", "any", or the path of a table; None: that of the language.
     loss: "crf", "max-margin" or "local", see `neural/brackets.py`; only used in training.
     tag_weight: the weight of the tags' loss in training.
-    learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
-        change slowly.
+    learn_rate_scale: the layers above the word vectors learn so many times as fast as these.
     max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
     """
     settings |= {"loss": loss, "tag_weight": tag_weight, "learn_rate_scale": learn_rate_scale, "max_length": max_length}

@@ -447,13 +447,11 @@ def create_sorted_spans(
 
     stride, window: as in `spacy-curated-transformers.WithStridedSpans.v1`, with which the results are the same.
     batch_size: the most spans that go through the transformer at a time.
-    least_fill: the least length of these, as a part of the longest one's: the rest is padding. A GPU may be faster with
-        larger groups, that is, with a lower value.
+    least_fill: the least length of these, as a part of the longest one's: lower values make larger groups.
     freeze_embeddings: whether the vectors of pieces and places stay as they are in training, which is faster.
-    frozen_layers: how many layers, from the first, stay as they are, with the embeddings below them, which is faster
-        and takes less memory.
+    frozen_layers: how many layers, from the first, stay as they are, with the embeddings, which is faster.
     bfloat16: whether a processor that has instructions for it (AVX-512 BF16 or AMX) computes products of matrices in
-        bfloat16, which is faster; the weights stay in single precision. Without effect elsewhere.
+        bfloat16, which is faster; the weights stay in single precision.
     """
     check_number("batch_size", batch_size, 1, MOST)
     check_range("least_fill", least_fill, 0, 1)

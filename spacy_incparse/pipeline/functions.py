@@ -82,8 +82,7 @@ def make_incparse_functions(
 ) -> FunctionFinder:
     """Create the component. It must come after the parser, and after a reranker.
 
-    model: the source of the weights: the name or path of a pipeline with this component; the name of an embedded
-        pipeline, such as "en", stands for what comes with the package for its language.
+    model: the source of the weights: the name or path of a pipeline with this component; "en": the embedded ones.
     functions: whether to add function tags.
     empties: whether to add empty categories and their antecedents.
     labels: "category": `node.label` stays as it is; "full": it gets the functions, as in "NP-SBJ".

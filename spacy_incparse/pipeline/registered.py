@@ -183,9 +183,9 @@ class TreebankReader:
     path: a bracket file (.mrg, also gzipped), a folder or glob of these, or a `.spacy` file or a folder of these.
     limit: the maximum number of examples; 0: no limit. An example is a sentence of a bracket file, or a Doc.
     max_length: skip sentences with more words; 0: no limit.
-    skip_bad: skip malformed trees in bracket files, with a warning that counts them, instead of raising an error.
-    natural_spacing: put spaces into the reference as in ordinary text (bracket files only). The pipeline's tokenizer
-        then creates the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
+    skip_bad: skip malformed trees in bracket files, with a warning that counts them.
+    natural_spacing: write the words of bracket files as ordinary text, for the pipeline's tokenizer and splitter;
+        otherwise they have the gold tokens and sentence boundaries.
     tags: whether the words of bracket files have POS nodes. If not, as in `(NP the cat)`, each word gets the tag X.
     separators: what separates functions in bracket files besides - and =, such as "_*" for NP_SB and ADJP*OC.
     functions: whether the trees of bracket files keep function tags and traces, for `incparse_functions`.

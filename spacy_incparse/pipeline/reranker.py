@@ -67,8 +67,7 @@ def make_incparse_reranker(
 
     model: the source of the weights, as in `incparse`: a pipeline with a trained reranker.
     parser: the name of the component whose analyses are reranked; None: the last parser before this component.
-    search: `n`, the number of analyses to look at, and `choose`: "score" takes the most probable tree, "expected_f" the
-        tree with the highest expected F. Settings that are left out are those of the model.
+    search: `n`, the number of analyses to look at, and `choose`, as in training.
     training: settings of training, see `RERANK_DEFAULTS`.
     scorer: as in every spaCy component.
     """

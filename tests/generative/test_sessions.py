@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from math import exp, log2
 
 import pytest
 
@@ -7,6 +8,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
 
 WORDS = "The old train was late because the driver slept .".split()
 
@@ -37,6 +39,18 @@ def test_surprisals_sum_to_the_prefix_probability_and_have_two_parts(parser):
         assert word.steps >= 2
     entropies = [0.0, *(word.entropy for word in measures)]
     assert sum(word.entropy_reduction for word in measures) == pytest.approx(-entropies[-1])
+
+
+def test_entropy_is_that_of_the_analyses():
+    noun = Tree.from_string("(TOP (S (NP (NNS fish)) (VP (VBP swim))))")
+    verb = Tree.from_string("(TOP (S (VP (VB fish) (NP (NNS cod)))))")
+    parser = GenerativeParser.train([noun, noun, verb] * 4, GenerativeConfig(), HeadRules.from_name("en"))
+    for words in (["fish"], ["fish", "swim"]):
+        session = pushed(parser, words)
+        p = [exp(parse.score) for parse in session.nbest(9)]
+        assert len(p) == 2
+        expected = -sum(one / sum(p) * log2(one / sum(p)) for one in p)
+        assert session.measures().entropy == pytest.approx(expected, abs=1e-4)
 
 
 def test_nothing_of_later_words_reaches_an_answer(parser):

@@ -74,6 +74,12 @@ def test_sentences_counted_by_hand(brackets, counts):
     )
     found, n_words = complexity(Tree.from_string(brackets)), structures[0]
     assert [found[name] for name in "W VP C T DC CT CP CN".split()] == structures
+    counted = dict(zip("W VP C T DC CT CP CN".split(), structures, strict=True)) | {"S": 1}
+    for ratio in "W/S W/T W/C C/S VP/T C/T DC/C DC/T T/S CT/T CP/T CP/C CN/T CN/C".split():
+        first, second = map(counted.__getitem__, ratio.split("/"))
+        assert found[{"W/S": "MLS", "W/T": "MLT", "W/C": "MLC"}.get(ratio, ratio)] == (
+            first / second if second else None
+        )
     assert (found["yngve_mean"], found["yngve_max"]) == (depths / n_words, deepest)
     assert (found["frazier_mean"], found["frazier_max"]) == (local / n_words, most)
     assert (found["nodes"], found["MLNP"]) == (nodes, np_words / n_nps)

@@ -1,4 +1,4 @@
-"""Repaired treebanks: the dev parts of benchmarks/README.md stay as they were frozen, and the changes that were read."""
+"""Repaired treebanks: the parts that benchmarks/README.md names stay as they are, and the changes that were read."""
 
 import csv
 import hashlib
