@@ -15,6 +15,7 @@ _NEEDS_GUARD = re.compile(rf"(?<=-)({_NAME})|(\\+(?:{_NAME}|[/*]))")
 _NEEDS_GUARD_PENN = re.compile(rf"(?<=-)({_NAME})|(\\+{_NAME}|\\*[/*])")
 _BREAKS_BRACKETS = re.compile(r"[()\s]")
 _BREAKS_LABELS = re.compile(r"[() \t\r\n\f\v]")  # labels are not unescaped; readers keep other white space in them
+_BREAKS_COLUMNS = re.compile(r"^(?:#|%(?=%))|[\s\x00-\x1f\x7f\ufffe\uffff]")
 _PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
 _QUOTES = ("``", "''")
 _PENN_WORDS = frozenset(["``", *(f"-{name}-" for name in BRACKETS.values())])
@@ -73,6 +74,11 @@ def escape_brackets(word: str) -> str:
     if word.isalnum():
         return word
     return _escape(word, _NEEDS_GUARD, _BREAKS_BRACKETS)
+
+
+def escape_columns(word: str) -> str:
+    """Return a raw word for a table or XML: as `escape_brackets`, but with white space and a first # or %% escaped."""
+    return word if word.isalnum() else _escape(word, _NEEDS_GUARD, _BREAKS_COLUMNS)
 
 
 def escape_label(label: str) -> str:

@@ -28,7 +28,7 @@ _QUICK = {
     "tagging": "words tagger_storage",
     "training": "temperature training_lists",
     "transforms": "left_corner markovize",
-    "treebanks": "normalize forest_reading",
+    "treebanks": "normalize forest_reading treebank_formats",
     "trees": "builder codec conversions heads labels tree",
     "viz": "escaping sketch svg",
     "workbench": "workbench_files",

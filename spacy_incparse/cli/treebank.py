@@ -18,7 +18,18 @@ from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_trees, report_lines, summary_lines
 from spacy_incparse.treebanks.dialects import PENN
-from spacy_incparse.treebanks.reader import SUFFIXES, WITH_FUNCTIONS, treebank_files
+from spacy_incparse.treebanks.formats import FORMATS, Format, TreeOfFile, written
+from spacy_incparse.treebanks.reader import (
+    STANDARD,
+    SUFFIXES,
+    WITH_FUNCTIONS,
+    SkipLog,
+    Step,
+    normalize,
+    read_sentences,
+    treebank_files,
+    with_separators,
+)
 from spacy_incparse.treebanks.treebank_file import TreebankFile
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
@@ -114,24 +125,34 @@ def _text_lines(rows: Sequence[Difference]) -> Iterator[str]:
 
 @options.takes(
     sources=Argument(metavar="SRC...", help="Bracket files, folders or globs."),
-    output=Argument(metavar="OUT.spacy|OUT.mrg", help="The file to write."),
+    output=Argument(metavar="OUT", help="The file to write: .spacy, .mrg, or the suffix of a format."),
+    to=options.one_of(
+        " ".join(("penn", *(one.name for one in FORMATS))), "--to", help="The format. Default: by the suffix of OUT."
+    ),
+    as_published=Option(
+        "--as-published", help="Keep wrappers, functions and traces. By default, trees are normalised."
+    ),
     detokenize=Option("--detokenize", help="Put spaces where a text has them. By default, spaces are unknown."),
     n_sents=Option("--n-sents", min=1, metavar="N", help="Number of sentences per Doc."),
 )
 def convert_command(
-    sources: list[str], output: Path, detokenize: bool = False, n_sents: int = 1, skip_bad: bool = False,
-    no_tags: bool = False, separators: str | None = None, dialect: str | None = None,
+    sources: list[str], output: Path, to: str | None = None, as_published: bool = False, detokenize: bool = False,
+    n_sents: int = 1, skip_bad: bool = False, no_tags: bool = False, separators: str | None = None,
+    dialect: str | None = None,
 ) -> None:  # fmt: skip
-    """Convert bracket files to a .spacy file with trees, or to one clean bracket file.
+    """Convert treebanks to a .spacy file with trees, to one clean bracket file, or to another format.
 
     The Docs have the treebank's words, tags, sentence boundaries and trees (doc._.trees). Trees are stored in the user
-    data. To write such a file yourself, use DocBin(store_user_data=True). A bracket file has a tree per line.
+    data. To write such a file yourself, use DocBin(store_user_data=True). A bracket file has a tree per line. Other
+    formats: NEGRA export, TIGER XML, CoNLL-2012, CoNLL-U, discontinuous brackets; they are read by what is in a file.
 
     \b
     Examples:
       spacy-incparse convert train.mrg train.spacy
       spacy-incparse convert "wsj/*/*.mrg" wsj.mrg --skip-bad
       spacy-incparse convert wsj/ "more/*.mrg.gz" corpus.spacy --detokenize --n-sents 10
+      spacy-incparse convert tiger.xml tiger.mrg --as-published
+      spacy-incparse convert train.mrg train.export --as-published
     """
     # Imported here, as in the other commands, so that commands that do not need spaCy start quickly.
     from spacy.tokens import DocBin
@@ -139,26 +160,58 @@ def convert_command(
 
     from spacy_incparse.documents.gold import trees_to_docs
 
-    if output.suffix not in (".spacy", *SUFFIXES):
+    other = next((one for one in FORMATS if (one.name == to if to else output.name.endswith(one.suffixes))), None)
+    if not (to or other) and output.suffix not in (".spacy", *SUFFIXES):
         raise IncparseError(
-            f"{output}: the last argument is the file to write: its name must end in .spacy, or in .mrg"
+            f"{output}: the last argument is the file to write: its name must end in .spacy, in .mrg, or in the suffix "
+            f"of another format; or name the format with --to"
         )
-    if output.suffix in SUFFIXES and output.exists():
+    is_text = bool(to or other) or output.suffix != ".spacy"
+    if is_text and output.exists():
         raise IncparseError(f"{output}: the last argument is the file to write, and this one exists: name a new one")
-    if output.suffix in SUFFIXES and (detokenize or n_sents > 1):
+    if as_published and (not is_text or separators):
+        raise IncparseError("--as-published is for files of trees, and leaves labels as they are: omit --separators")
+    if is_text and (detokenize or n_sents > 1):
         raise IncparseError(f"--detokenize and --n-sents are for .spacy files: {output} will have trees, and no texts")
     options.check_output(output)
     options.keep_inputs(output, *sources)
+    if is_text:
+        steps = () if as_published else STANDARD if separators is None else (with_separators(separators), *STANDARD)
+        _convert_text(sources, output, other, steps, skip_bad=skip_bad, tags=not no_tags, dialect=dialect)
+        return
     trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags, separators=separators, dialect=dialect)
     docs, n_words = DocBin(store_user_data=True), sum(len(tree.words) for tree in trees)
-    if output.suffix in SUFFIXES:
-        _write_lines(output, map(str, trees))
-        echo(f"{output}: {len(trees):,} trees, {n_words:,} words")
-        return
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):
         docs.add(doc)
     options.write_whole(output, docs.to_disk)
     echo(f"{output}: {len(trees):,} sentences, {n_words:,} words in {len(docs):,} Docs")
+
+
+def _convert_text(
+    sources: list[str], output: Path, other: Format | None, steps: Sequence[Step], *, skip_bad: bool, **how: Any
+) -> None:
+    """Write trees one by one, so that a large file needs no more memory than a small one."""
+    log, n_trees, n_words = SkipLog() if skip_bad else None, 0, 0
+
+    def trees() -> Iterator[TreeOfFile]:
+        nonlocal n_trees, n_words
+        for one in read_sentences(sources, skip_bad=log, **how):
+            tree = normalize(one.tree, steps)
+            if tree is not None:
+                n_trees, n_words = n_trees + 1, n_words + len(tree.words)
+                yield one._replace(tree=tree)
+
+    def write(path: Path) -> None:
+        with path.open("w", encoding="utf8", newline="") as file:
+            lines = (str(one.tree) for one in trees()) if other is None else written(trees(), other)
+            file.writelines(f"{line}\n" for line in lines)
+        if log:
+            echo(str(log), err=True)
+        if not n_trees:
+            raise IncparseError(f"{' '.join(sources)}: no trees with words were found")
+
+    options.write_whole(output, write)
+    echo(f"{output}: {n_trees:,} trees, {n_words:,} words")
 
 
 @options.takes(

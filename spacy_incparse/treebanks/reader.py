@@ -8,6 +8,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -23,6 +24,15 @@ from spacy_incparse.treebanks.bracket_scanner import (
     normalized,
 )
 from spacy_incparse.treebanks.dialects import PENN, Dialect, Dialects, detect, places_of
+from spacy_incparse.treebanks.formats import (
+    BEGINNING,
+    XML,
+    TreeOfFile,
+    encoding_of,
+    format_of_text,
+    sentences_of_file,
+    sentences_of_text,
+)
 from spacy_incparse.trees.brackets import (
     Layout,
     MalformedError,
@@ -90,9 +100,27 @@ def read_trees(
 
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
     """
+    return (one.tree for one in read_sentences(paths, skip_bad=skip_bad, tags=tags, dialect=dialect))
+
+
+def read_sentences(
+    paths: Path | str | Sequence[Path | str],
+    *,
+    skip_bad: SkipLog | None = None,
+    tags: bool = True,
+    dialect: AnyDialect = None,
+) -> Iterator[TreeOfFile]:
+    """Yield the trees of `read_trees`, each with its id and whether its branches crossed, if the format says it.
+
+    Files in other formats than brackets are read sentence by sentence.
+    """
     dialects = Dialects.of(dialect)
     for path in treebank_files(paths):
-        yield from trees_of_text(read_brackets(path, dialects, tags=tags), path, skip_bad, tags, dialects)
+        others = sentences_of_file(path, skip_bad)
+        if others is None:
+            text = read_brackets(path, dialects, tags=tags)
+            others = sentences_of_text(text, path, skip_bad)
+        yield from others or map(TreeOfFile, trees_of_text(text, path, skip_bad, tags, dialects))
     dialects.report()
 
 
@@ -137,7 +165,7 @@ def read_parses(
     def read(no_tree: re.Pattern[str]) -> tuple[dict[int, Tree | None], SkipLog, int]:
         found, log = dict[int, Tree | None](), SkipLog()
         for file, text in texts:
-            given = no_tree.sub(STAND_IN, text) if no_tree.search(text) else text
+            given = no_tree.sub(STAND_IN, text) if no_tree.search(text) and not format_of_text(text) else text
             for tree in trees_of_text(given, file, None if skip_bad is None else log, tags, dialects):
                 found[len(found) + log.n_trees + 1] = None if tree.label == NO_TREE else tree
         return found, log, len(found) + log.n_trees
@@ -192,6 +220,10 @@ def trees_of_file(
     text: str, path: Path, *, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[Tree, Place]]:
     """Yield the trees in a file's text, each with its place. Also raises TreebankError if the file has no trees."""
+    if (others := sentences_of_text(text, path, skip_bad)) is not None:
+        places = Places(text)
+        yield from ((one.tree, Place(path, places, *2 * [places.line_start(one.line)])) for one in others)
+        return
     n_skipped, has_trees = len(skip_bad or ()), False
     for placed in _placed_trees(text, path, skip_bad, tags):
         has_trees = True
@@ -293,6 +325,8 @@ def scanned(
 
     reader: one with these symbols, to reuse its cache. dialects: warns of what seems to be no tree.
     """
+    if format_of_text(text):
+        return None
     refuse_other_formats(text, path)
     forest = Forest(symbols=symbols)
     data = without_backslashes(text).encode()
@@ -311,7 +345,8 @@ def scanned(
 
 SUFFIXES = tuple(".mrg .ptb .prd .psd .gld .fid .tbf .txt .bracket .brackets .tree .trees .parse .penn".split())
 _N_WATCHED = 20  # trees of a file
-LOOKED_FOR = f"{' '.join(SUFFIXES)}, each also with .gz"
+_ALSO = tuple(".export .negra .discbracket .dbr .tigerxml _conll".split())  # in folders; .xml, .conllu only by name
+LOOKED_FOR = f"{' '.join((*SUFFIXES, *_ALSO))}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -336,7 +371,7 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
 def read_brackets(path: Path, dialects: Dialects, *, tags: bool = True) -> str:
     """Return the text of a file as plain brackets; without tags, it is in no dialect unless one is given."""
     text = unix_lines(decoded_file(path, dialects)[0])
-    return dialects.plain(text) if tags or dialects.given else text
+    return dialects.plain(text) if (tags or dialects.given) and not format_of_text(text) else text
 
 
 def decoded_file(path: Path, dialects: Dialects) -> tuple[str, str]:
@@ -381,6 +416,9 @@ def _unpacked(path: Path) -> bytes:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
+    with suppress(UnicodeDecodeError):  # XML may declare another encoding
+        encoding = encoding_of(data[:BEGINNING])
+        data = data if encoding == "utf-8" else data.decode(encoding).encode()
     return data
 
 
@@ -399,29 +437,24 @@ def _is_treebank_file(path: Path) -> bool:
     name = path.name.lower()
     if name.startswith((".", "readme", "license", "licence")) or not path.is_file():
         return False
-    return name.removesuffix(".gz").endswith(SUFFIXES)
+    return name.removesuffix(".gz").endswith((*SUFFIXES, *_ALSO))
 
 
-_BEGINNING = 5_000  # number of characters that are checked for the format
-_NEGRA = re.compile(r"^(?:#FORMAT\s|#BO[ST]\s|%%\s*word\s)", re.IGNORECASE | re.MULTILINE)
-_XML = re.compile(r"\s*<(?:\?xml|!|\w+[\s>])")
 _JSON = re.compile(r'\s*\{\s*"')
-_TIGER = re.compile(r"<(?:corpus|subcorpus|s|graph|terminals)[\s>]")
 _INDEXED_WORD = re.compile(r"(\d+)=.+", re.DOTALL)
-_ADVICE = "is not supported yet; convert it to Penn bracketing (continuous trees) first"
+_ADVICE = "`convert` and other commands read, as read_trees does; here brackets are expected: convert it first"
 
 
 def refuse_other_formats(text: str, path: Path | str) -> None:
-    """Raise TreebankError if a text is in the NEGRA export format, in TIGER XML, in other XML or in JSON."""
-    beginning = text[:_BEGINNING]
-    if _NEGRA.search(beginning):
-        raise TreebankError(path, 1, 1, f"this file is in the NEGRA export format, which {_ADVICE}")
-    if _JSON.match(beginning):
+    """Raise TreebankError if a text is in one of `formats.FORMATS`, or in XML or JSON."""
+    if other := format_of_text(text):
+        raise TreebankError(path, 1, 1, f"this file is in {other.title}, which {_ADVICE}")
+    if _JSON.match(text):
         what = "`search` reads JSON lines from files whose names end in .jsonl or .json"
         raise TreebankError(path, 1, 1, f"this file is JSON, and trees in brackets are expected; {what}")
-    if _XML.match(beginning):
-        name = "TIGER XML" if _TIGER.search(beginning) else "XML"
-        raise TreebankError(path, 1, 1, f"this file is in {name}, which {_ADVICE}")
+    if XML.match(text):
+        what = "this file is in XML that is not TIGER XML, which is not supported; convert it to brackets first"
+        raise TreebankError(path, 1, 1, what)
 
 
 def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | str) -> None:

@@ -12,7 +12,7 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.tokens import escape_brackets, escape_label
 from spacy_incparse.treebanks.dialects import EMPTY, MARKUP, PHRASE, WORD, Dialect, Dialects, Piece, rewritten
-from spacy_incparse.treebanks.reader import AnyDialect, decoded_file, trees_of_text
+from spacy_incparse.treebanks.reader import AnyDialect, decoded_file, refuse_other_formats, trees_of_text
 from spacy_incparse.trees.arrays import closings
 from spacy_incparse.trees.labels import TRACE_TAG
 from spacy_incparse.trees.tree import Tree
@@ -54,6 +54,7 @@ class TreebankFile:
         newline = next((end for end in ("\r\n", "\r") if end in text and not _ENDS.search(text.replace(end, ""))), "\n")
         text = text.replace(newline, "\n")
         plain = dialects.rewritten(text)
+        refuse_other_formats(plain, path)
         units = [unit for unit in plain.units if unit.has_words]
         trees = list(trees_of_text(plain, path, None, True, dialects))
         if len(trees) != len(units):

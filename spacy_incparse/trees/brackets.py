@@ -364,6 +364,10 @@ class Places:
         line = bisect(self._line_starts, position)
         return line, position - self._line_starts[line - 1] + 1
 
+    def line_start(self, line: int) -> int:
+        """Return where a line, from 1, begins."""
+        return self._line_starts[line - 1]
+
     @cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(newline.end() for newline in re.finditer("\n", self._text))]

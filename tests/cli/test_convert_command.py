@@ -1,3 +1,4 @@
+import pytest
 import spacy
 from spacy.tokens import DocBin
 
@@ -52,3 +53,35 @@ def test_functions_behind_other_characters(run, write, refused, tmp_path):
     shown = run("stats", path, "--separators", "_*", "--against", path, "--functions", "--format", "tsv")
     assert (shown.exit_code, "NP_SB" in shown.stdout) == (0, False)
     assert "separators is 'x': name the characters" in refused("convert", path, tmp_path / "c.mrg", "--separators", "x")
+
+
+CROSSING = """\
+#FORMAT 4
+#BOS 8 0 0 0
+Da\t--\tADV\t--\tMO\t500
+ist\t--\tVAFIN\t--\tHD\t501
+er\t--\tPPER\t--\tSB\t501
+gewesen\t--\tVVPP\t--\tHD\t500
+#500\t--\tVP\t--\tOC\t501
+#501\t--\tS\t--\t--\t0
+#EOS 8
+"""
+
+
+@pytest.mark.filterwarnings("always:.*branches cross")
+def test_other_formats_by_suffix_or_name(run, write, refused, tmp_path):
+    source, output = write("a.export", CROSSING), tmp_path / "a.mrg"
+    result = run("convert", source, output, "--as-published")
+    assert result.stdout == f"{output}: 1 trees, 4 words\n"
+    assert "1 nodes were moved" in result.stderr
+    assert output.read_text() == "(VROOT (S (ADV-MO Da) (VAFIN-HD ist) (PPER-SB er) (VP-OC (VVPP-HD gewesen))))\n"
+    assert "branches cross" in refused("convert", source, tmp_path / "b.xml")
+    assert not (tmp_path / "b.xml").exists()
+    run("convert", output, tmp_path / "c.txt", "--to", "export", "--as-published")
+    text = (tmp_path / "c.txt").read_text()
+    assert text == CROSSING.replace("8", "1").replace("MO\t500", "MO\t501")
+    run("convert", tmp_path / "c.txt", tmp_path / "d.export", "--as-published")
+    assert (tmp_path / "d.export").read_text() == text
+    assert "name must end in" in refused("convert", source, tmp_path / "e.doc")
+    assert run("convert", source, tmp_path / "e.spacy").exit_code == 0
+    assert run("stats", source).exit_code == 0

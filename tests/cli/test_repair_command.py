@@ -66,3 +66,8 @@ def test_mistakes(run, write, tmp_path):
         assert (result.exit_code, result.stdout) == (1, "")
         assert message in result.stderr
     assert not output.exists()
+
+
+def test_other_formats_than_brackets_are_refused(refused, write, tmp_path):
+    path = write("a.export", "#FORMAT 4\n#BOS 1\nJa\t--\tITJ\t--\t--\t0\n#EOS 1\n")
+    assert "the NEGRA export format" in refused("repair", path, tmp_path / "b.mrg", "--rules", "english")

@@ -1,0 +1,551 @@
+"""Formats of treebanks other than brackets: NEGRA export, TIGER XML, discontinuous brackets, CoNLL-U and CoNLL-2012.
+
+A format splits a file into blocks, one for each sentence, and turns a block into a tree. Files are read block by block,
+so that memory does not grow with their size. What each format keeps is in docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from io import StringIO
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.files import whole_lines
+from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw, raw_to_penn
+from spacy_incparse.treebanks.graphs import NoTreeError, tree_of_graph, with_edge, without_edge
+from spacy_incparse.trees.arrays import bracket_bits, children
+from spacy_incparse.trees.brackets import MalformedError, TreeParser, skip_blank
+from spacy_incparse.trees.labels import WRAPPERS
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.treebanks.reader import SkipLog
+
+VROOT = "VROOT"  # the virtual root of a sentence, which a treebank may leave out
+
+
+class TreeOfFile(NamedTuple):
+    """A tree as published, with what the file says about it."""
+
+    tree: Tree
+    id: str | None = None
+    n_moved: int = 0  # nodes that were attached elsewhere, since branches crossed
+    line: int = 0
+    path: Path | str = ""
+
+
+@dataclass
+class Block:
+    """The part of a file with one sentence; with a `problem`, it is malformed."""
+
+    line: int
+    lines: list[Any] = field(default_factory=list)
+    id: str | None = None
+    problem: str = ""
+    kind: int = 0  # the version of an export file
+    is_tree: bool = True
+
+
+class BadError(Exception):
+    """What is wrong in a block, and its line in the file."""
+
+    def __init__(self, line: int, what: str, column: int = 1):
+        super().__init__(what)
+        self.line, self.column, self.what = line, column, what
+
+
+class Format(NamedTuple):
+    """A format of treebanks. `blocks` raises BadError where a file cannot be read on, `tree` for a malformed block."""
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    is_like: Callable[[str], object]  # whether the beginning of a file shows this format
+    blocks: Callable[[Iterable[str]], Iterator[Block]]
+    tree: Callable[[Block], tuple[Tree, int]]
+    lines: Callable[[Tree, int, str | None], Iterable[str]]  # of a tree, its number from 1, and its id
+    head: str = ""
+    foot: str = ""
+    may_cross: bool = False
+
+
+def format_of_text(beginning: str) -> Format | None:
+    """Return the format that the beginning of a file shows; None for brackets and what is unknown."""
+    return next((one for one in FORMATS if one.is_like(beginning[:BEGINNING])), None)
+
+
+BEGINNING = 20_000  # number of characters that show the format
+_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""")
+
+
+def encoding_of(beginning: bytes) -> str:
+    """Return the encoding that an XML file declares, if it is known, and otherwise UTF-8."""
+    found = _ENCODING.match(beginning)
+    try:
+        return codecs.lookup(found[1].decode()).name if found else "utf-8"
+    except LookupError:
+        return "utf-8"
+
+
+_LONGEST = 2**24  # bytes of a line: a small gzipped file can claim gigabytes
+
+
+def sentences_of_file(path: Path, skip_bad: SkipLog | None = None) -> Iterator[TreeOfFile] | None:
+    """Return the sentences of a file, which is read piece by piece; None if it has brackets, or is a pipe.
+
+    Raises TreebankError at a malformed sentence, unless there is a log for it.
+    """
+    if not path.is_file():
+        return None
+    lines = _lines_of(path, None)
+    try:
+        beginning = "".join(line for _, line in zip(range(300), lines, strict=False))
+    except TreebankError:  # read_text has a message
+        return None
+    found = format_of_text(beginning)
+    return _sentences(found, _lines_of(path, beginning), path, skip_bad) if found else None
+
+
+def _lines_of(path: Path, beginning: str | None) -> Iterator[str]:
+    """Yield the lines of a file; without its beginning, in no certain encoding."""
+    encoding = "utf-8" if beginning is None else encoding_of(beginning.encode())
+    number, errors = 0, "replace" if beginning is None else "strict"
+    with path.open("rb") as file:
+        is_zipped = file.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(path) if is_zipped else path.open("rb") as file:
+            for line in whole_lines(iter(partial(file.readline, _LONGEST), b"")):
+                number += 1
+                found = line.decode(encoding if number > 1 else encoding.replace("utf-8", "utf-8-sig"), errors)
+                yield found.replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise TreebankError(path, number, error.start + 1, wrong_byte(line[error.start], encoding)) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TreebankError(path, number + 1, 1, f"the gzip file is damaged: {error}") from None
+
+
+def wrong_byte(byte: int, encoding: str) -> str:
+    """Return what is wrong with a file that has a byte which its encoding has not."""
+    name = "UTF-8" if encoding.startswith("utf-8") else f"of the encoding {encoding}, which the file declares"
+    return f"byte 0x{byte:02x} is not {name}: convert the file to UTF-8 first, for example with iconv"
+
+
+def sentences_of_text(text: str, path: Path | str, skip_bad: SkipLog | None = None) -> Iterator[TreeOfFile] | None:
+    """Return the sentences of a file's text; None if it has brackets. Errors are as in `sentences_of_file`."""
+    found = format_of_text(text)
+    return _sentences(found, StringIO(text), path, skip_bad) if found else None
+
+
+def _sentences(one: Format, file: Iterable[str], path: Path | str, skip_bad: SkipLog | None) -> Iterator[TreeOfFile]:
+    n_trees = n_crossing = n_moved = n_bad = 0
+    blocks = one.blocks(file)
+    while True:
+        block = None
+        try:
+            block = next(blocks, None)
+            if block is None:
+                break
+            if block.problem:
+                raise BadError(block.line, block.problem)
+            tree, n = one.tree(block)
+        except BadError as bad:
+            error, n_bad = TreebankError(path, bad.line, bad.column, bad.what), n_bad + 1
+            if skip_bad is None:
+                raise error from None
+            text = "\n".join(map(str, block.lines)) if block else ""
+            skip_bad.add(error, text, is_tree=block is not None and block.is_tree)
+            continue
+        n_trees, n_crossing, n_moved = n_trees + 1, n_crossing + bool(n), n_moved + n
+        yield TreeOfFile(tree, block.id, n, block.line, path)
+    if not n_trees and not n_bad:
+        error = TreebankError(path, 1, 1, f"the file has no trees; expected sentences in {one.title}")
+        if skip_bad is None:
+            raise error
+        skip_bad.add(error)
+    if n_moved:
+        what = f"branches cross in {n_crossing:,} of {n_trees:,} trees; {n_moved:,} nodes were moved up or down"
+        warnings.warn(f"{path}: {what} to make the trees continuous (docs/formats.md)", stacklevel=2)
+
+
+Row = tuple[str, "str | None", str, str, str, int]
+"""The name of a node, its word or None, category, edge label, the name of its parent or "", and line."""
+
+
+def _graph_tree(rows: list[Row], line: int) -> tuple[Tree, int]:
+    """Return the tree of a sentence's nodes, whose virtual root may be one of them, with its label, or none."""
+    rows.sort(key=lambda row: row[1] is None)
+    words, labels = [row[1] for row in rows if row[1] is not None], [with_edge(row[2], row[3]) for row in rows]
+    numbers, n = {row[0]: k for k, row in enumerate(rows)}, len(rows)
+    tops = [k for k, row in enumerate(rows) if not row[4]]
+    root = tops[0] if len(tops) == 1 and tops[0] >= len(words) and labels[tops[0]] == VROOT else n
+    numbers[""], parents = root, list[int]()
+    for k, (name, _, _, _, up, where) in enumerate(rows):
+        if numbers[name] != k or up not in numbers:
+            what = f"is in this sentence twice, {name!r}" if numbers[name] != k else f"has no parent {up!r} in it"
+            raise BadError(where, f"a node {what}")
+        parents.append(numbers[up])
+    try:
+        if words:
+            return tree_of_graph(words, labels if root < n else [*labels, VROOT], [*parents, root], root)
+    except NoTreeError as error:
+        where, node = (rows[error.node][5], rows[error.node][0]) if error.node < n else (line, VROOT)
+        raise BadError(where, f"the node {node} {error.what}") from None
+    raise BadError(line, "a sentence without words")
+
+
+def _nodes_of(tree: Tree) -> tuple[list[tuple[int, str]], dict[int, str]]:
+    """Return the nodes of a tree below its wrapper in the order of the export format, children first, and their names.
+
+    Each with its parent. Words are named by their numbers from 1, phrases from 500.
+    """
+    arrays = tree.own_arrays
+    is_wrapped = arrays.labels[0] in WRAPPERS and arrays.sizes[0] > 1
+    names = {leaf: str(number) for number, leaf in enumerate(arrays.leaves, start=1)}
+    phrases = [node for node in range(is_wrapped, len(arrays.sizes)) if arrays.sizes[node] > 1]
+    phrases.sort(key=lambda node: (arrays.heights[node], node))
+    names |= {node: str(number) for number, node in enumerate(phrases, start=500)}
+    order = [*arrays.leaves, *phrases]
+    return [(node, names.get(arrays.parents[node], "0")) for node in order], names
+
+
+# The export format of NEGRA (Brants 1997): a line of columns for each word, then for each node. Version 4 has lemmas.
+_EXPORT = re.compile(r"^(?:#FORMAT\s|#BO[ST]\s|%%\s*word\s)", re.IGNORECASE | re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|[\t ]+)%%")
+_NUMBER = re.compile(r"\d+", re.ASCII).fullmatch
+_NODE = re.compile(r"#\d{3,}", re.ASCII)
+
+
+def _export_blocks(file: Iterable[str]) -> Iterator[Block]:
+    version, block, in_table = 3, None, False
+    for number, line in enumerate(file, start=1):
+        name = line[:4]
+        if block is not None and name != "#BOS" and name != "#EOS":
+            block.lines.append(line)
+        elif name == "#BOS" or name == "#EOS":
+            id = "".join(line.split()[1:2])
+            if block is not None:
+                if name == "#BOS" or id != block.id:
+                    block.problem = f"the sentence ends without #EOS {block.id} before or on line {number}"
+                yield block
+                block = None
+            elif name == "#EOS":
+                yield Block(number, [line], problem="#EOS without #BOS before it", is_tree=False)
+            if name == "#BOS":
+                block, in_table = Block(number, [], id, "" if id else "#BOS without a number", version), False
+        elif re.match(r"#FORMAT\s+[34]\s*$", line):
+            version = int(line.split()[1])
+        elif name == "#BOT" or name == "#EOT":
+            in_table = name == "#BOT"
+        elif line.strip() and name[:2] != "%%" and not in_table:
+            what = f"{line.strip()[:40]!r} outside a sentence; expected #BOS, or #FORMAT 3 or 4"
+            yield Block(number, [line], problem=what, is_tree=False)
+    if block is not None:
+        block.problem = "the sentence does not end before the file does; expected #EOS"
+        yield block
+
+
+def _export_tree(block: Block) -> tuple[Tree, int]:
+    n_columns, tag, rows = block.kind + 2, block.kind - 2, list[Row]()
+    for number, line in enumerate(block.lines, start=block.line + 1):
+        if "%%" in line:
+            line = _COMMENT.split(line, maxsplit=1)[0]
+        columns = [column.strip(" ") for column in line.rstrip("\n").split("\t" if "\t" in line else " ")]
+        if "" in columns:
+            columns = [column for column in columns if column]
+        if not columns:
+            continue
+        name, more = columns[0], columns[n_columns - 1 :]  # the parent, and secondary edges
+        if not (len(more) % 2 and all(map(_NUMBER, more[::2]))):
+            wanted = f"word {'lemma ' * (tag - 1)}tag morphology edge parent, and pairs of an edge and a node"
+            raise BadError(number, f"{len(columns)} columns; expected those of version {block.kind}: {wanted}")
+        is_node = name[0] == "#" and _NODE.fullmatch(name)
+        if not is_node and rows and rows[-1][1] is None:
+            raise BadError(number, f"the word {name!r} after nodes; expected a node, such as #501, or #EOS")
+        word, up = None if is_node else penn_to_raw(name, columns[tag]), "" if more[0] == "0" else more[0]
+        rows.append((name[1:] if is_node else f"word {number}", word, columns[tag], columns[tag + 2], up, number))
+    return _graph_tree(rows, block.line)
+
+
+def _export_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+    known = (id or "").removeprefix("s")
+    id = known if known.isascii() and known.isdecimal() else str(number)
+    arrays, words = tree.own_arrays, iter(tree.words)
+    yield f"#BOS {id} 0 0 0"
+    found, names = _nodes_of(tree)
+    for node, above in found:
+        name = escape_columns(next(words)) if arrays.sizes[node] == 1 else f"#{names[node]}"
+        category, edge = without_edge(arrays.labels[node])
+        yield "\t".join([name, "--", escape_label(category), "--", escape_label(edge), above])
+    yield f"#EOS {id}"
+
+
+# TIGER XML (Koenig & Lezius 2003).
+XML = re.compile(r"\s*<(?:\?xml|!|[\w:]+[\s>])")
+_TIGER = re.compile(r"<(?:\w+:)?(?:corpus|subcorpus|graph)[\s>]")
+_IN_GRAPH = frozenset(["terminals", "nonterminals", "t", "nt", "edge", "secedge", "graph"])
+
+
+def _tiger_blocks(file: Iterable[str]) -> Iterator[Block]:
+    """Yield the sentences of a corpus, with (element, attributes, line) as lines. No entities of its own are read."""
+    parser, blocks, lines, text = expat.ParserCreate("utf-8"), list[Block](), iter(file), " "
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        name, line = name[name.rfind(":") + 1 :] if ":" in name else name, parser.CurrentLineNumber
+        if name == "s":
+            blocks.append(Block(line, [], attributes.get("id")))
+        elif attributes.get("external"):
+            raise BadError(line, f"a part is in another file, {attributes['external']!r}: name that file instead")
+        elif name in _IN_GRAPH or (blocks and name not in ("subcorpus", "body")):
+            if not blocks:
+                raise BadError(line, f"<{name}> outside a sentence")
+            blocks[-1].lines.append((name, attributes, line))
+
+    def refuse(name: str, *_: object) -> None:
+        raise BadError(parser.CurrentLineNumber, f"the XML declares the entity {name!r}, as no corpus does: not read")
+
+    parser.StartElementHandler, parser.EntityDeclHandler = start, refuse
+    while text:
+        text, problem = "".join(islice(lines, 500)), None
+        try:
+            parser.Parse(text.encode(), not text)
+        except BadError as bad:
+            problem = bad
+        except expat.ExpatError as error:
+            what = f"the XML is damaged: {expat.ErrorString(error.code)}; what follows cannot be read"
+            problem = BadError(error.lineno, what, error.offset + 1)
+        n_whole = len(blocks) - bool(text)  # the last one may go on
+        yield from blocks[:n_whole]
+        del blocks[:n_whole]
+        if problem is not None:
+            raise problem
+
+
+def _tiger_tree(block: Block) -> tuple[Tree, int]:
+    nodes, ups, current = list[tuple[str, str | None, str, int]](), dict[str, tuple[str, str, int]](), ""
+    for name, found, line in block.lines:
+        if name == "edge":
+            child = found.get("idref", "")
+            if not (current and child) or child in ups:
+                raise BadError(line, f"the edge to {child!r} is not in <nt>, or a second one")
+            ups[child] = current, found.get("label", ""), line
+        elif name in ("t", "nt"):
+            id, label, word = found.get("id", ""), found.get("pos" if name == "t" else "cat", ""), found.get("word", "")
+            if not (id and label and (word or name == "nt")):
+                what = f"<{name}> has {' '.join(map('='.join, found.items()))}"
+                raise BadError(line, f"{what}; expected id, {'word and pos' if name == 't' else 'and cat'}")
+            nodes.append((id, penn_to_raw(word, label) if name == "t" else None, label, line))
+            current = id if name == "nt" else ""
+        elif name == "matches":
+            break
+        elif name not in _IN_GRAPH or (name == "graph") != (found is block.lines[0][1]):
+            what = f"<{name}> in a sentence; expected one graph, and in it {', '.join(sorted(_IN_GRAPH - {'graph'}))}"
+            raise BadError(line, what)
+    root = block.lines[0][1].get("root") if block.lines else None
+    ids = {id for id, _, _, _ in nodes}
+    if lost := next((id for id in ups if id not in ids), None):
+        raise BadError(ups[lost][2], f"the edge leads to {lost!r}, which does not exist in this sentence")
+    if root in ups or (root is not None and root not in ids and not root.endswith(VROOT)):
+        raise BadError(block.line, f"the root {root!r} does not exist in this sentence, or has a parent")
+    above = ((node, ups.get(node[0], ("", "", 0))) for node in nodes)
+    return _graph_tree([(*node[:3], edge, up, node[3]) for node, (up, edge, _) in above], block.line)
+
+
+def _tiger_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+    id = f"s{id or number}" if not (id or "")[:1].isalpha() else id
+    arrays = tree.own_arrays
+    found, names = _nodes_of(tree)
+    labels = {node: without_edge(arrays.labels[node]) for node, _ in found}
+    ids = {node: quoteattr(f"{id}_{names[node]}") for node in labels}
+    tops = [node for node, above in found if above == "0"]
+    yield f"<s id={quoteattr(id or '')}>\n<graph root={quoteattr(f'{id}_{VROOT}')}>\n<terminals>"
+    for leaf, word in zip(arrays.leaves, tree.words, strict=True):
+        yield f"<t id={ids[leaf]} word={quoteattr(escape_columns(word))} pos={quoteattr(labels[leaf][0])}/>"
+    yield "</terminals>\n<nonterminals>"
+    for node in [*(node for node, _ in found if arrays.sizes[node] > 1), -1]:
+        name, category = (ids[node], labels[node][0]) if node >= 0 else (quoteattr(f"{id}_{VROOT}"), VROOT)
+        yield f"<nt id={name} cat={quoteattr(category)}>"
+        for child in children(arrays, node) if node >= 0 else sorted(tops):
+            yield f"<edge label={quoteattr(labels[child][1])} idref={ids[child]}/>"
+        yield "</nt>"
+    yield "</nonterminals>\n</graph>\n</s>"
+
+
+_TIGER_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="trees">\n<head>\n<annotation>\n'
+    '<feature name="word" domain="T"/>\n<feature name="pos" domain="T"/>\n<feature name="cat" domain="NT"/>\n'
+    "<edgelabel/>\n</annotation>\n</head>\n<body>"
+)
+
+
+# Discontinuous brackets, as disco-dop has them: words by their index, `0=Rain`, or alone with the sentence behind.
+_LEAF = re.compile(r"\([^ \t\n()]+[ \t]+([^ \t\n()]+)[ \t]*\)")
+_INDEXED = re.compile(r"([0-9]{1,6})=(.+)", re.DOTALL)
+_INDEX = re.compile(r"([0-9]{1,6})()")
+
+
+def _is_discontinuous(beginning: str) -> bool:
+    """Return whether the first tree with two words has indices; a single word like `0=Rain` proves nothing."""
+    for line in (line for line in beginning.split("\n") if line[:1] == "("):
+        words, rest = _LEAF.findall(line), line.rpartition(")")[2].strip()
+        if len(words) > 1 or (words and rest):
+            found = [(_INDEX if rest else _INDEXED).fullmatch(word) for word in words]
+            return all(one and int(one[1]) < len(words) for one in found)
+    return False
+
+
+def _disc_tree(block: Block) -> tuple[Tree, int]:
+    text = block.lines[0]
+    try:
+        arrays, after = TreeParser(text).read(skip_blank(text, 0), len(text))
+    except MalformedError as bad:
+        raise BadError(block.line, bad.what, bad.position + 1) from None
+    bare, n, found = text[after:].split(), len(arrays.words), dict[int, tuple[int, str]]()
+    for leaf, word in zip(arrays.leaves, arrays.words, strict=True):
+        match = (_INDEX if bare else _INDEXED).fullmatch(word)
+        index = int(match[1]) if match else -1
+        if match is None or index in found or not index < n == len(bare or arrays.words):
+            what = f"{n} words, and {len(bare or arrays.words)} behind it: each of 0 to {n - 1} once"
+            raise BadError(block.line, f"the index {word!r} of a tree with {what}, as in 0=Rain")
+        word, tag = bare[index] if bare else match[2], arrays.labels[leaf]
+        found[index] = leaf, penn_to_raw(word, tag) if bare or word.endswith(("`", "''")) else word
+    order = [*(found[k][0] for k in range(n)), *(node for node, size in enumerate(arrays.sizes) if size > 1)]
+    numbers, words = {node: k for k, node in enumerate(order)}, [found[k][1] for k in range(n)]
+    words = [word.replace("#LRB#", "(").replace("#RRB#", ")") for word in words]
+    if len(arrays.sizes) == 1:
+        return Tree(replace(arrays, words=tuple(words))), 0
+    labels, ups = [arrays.labels[node] for node in order], [numbers.get(arrays.parents[node], -1) for node in order]
+    return tree_of_graph(words, labels, ups, numbers[0])
+
+
+def _disc_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+    words = ("\\" + word if word in ("`", "``", "''") else word for word in tree.words)
+    yield str(Tree(replace(tree.own_arrays, words=tuple(f"{k}={word}" for k, word in enumerate(words)))))
+
+
+# Tables with the brackets around each word, in which `*` is the word: CoNLL-2012's, and ours in the MISC of CoNLL-U.
+_BITS = re.compile(r"((?:\([^()\s]+)*)\*(\)*)")
+_CONLL = re.compile(r"\s*(?:#begin document\b|\S+[ \t]+\d+[ \t]+0[ \t]+\S+[ \t]+\S+[ \t]+\([^\s*]*\*\)*[ \t])")
+_CONLLU = re.compile(r"^1\t(?:[^\t\n]*\t){8}(?:[^\t\n]*\|)?Tree=", re.MULTILINE)
+
+
+def _line_blocks(file: Iterable[str]) -> Iterator[Block]:
+    block = None
+    for number, line in enumerate(file, start=1):
+        line = line.rstrip("\n")
+        if line.strip() and not line.startswith(("#begin ", "#end ")):
+            block = block or Block(number, [])
+            block.lines.append((line, number))
+        elif block is not None:
+            yield block
+            block = None
+    if block is not None:
+        yield block
+
+
+def _bits_tree(rows: Sequence[tuple[str, str, str, int]]) -> tuple[Tree, int]:
+    """Return the tree of words, tags and brackets, each with its line."""
+    for word, tag, bits, line in rows:
+        if not (word and tag and _BITS.fullmatch(bits)):
+            raise BadError(
+                line, f"the word {word!r} with the tag {tag!r} has {bits!r}; expected brackets such as (NP*)"
+            )
+    leaves = (f" ({escape_label(tag)} {escape_brackets(word)})" for word, tag, _, _ in rows)
+    text = "".join(bits.replace("*", leaf) for leaf, (_, _, bits, _) in zip(leaves, rows, strict=True))
+    try:
+        return Tree.from_string(text), 0
+    except TreebankError as error:
+        raise BadError(rows[0][3], f"the brackets of this sentence: {error.problem}") from None
+
+
+def _conllu_tree(block: Block) -> tuple[Tree, int]:
+    rows: list[tuple[str, str, str, int]] = []
+    for line, number in block.lines:
+        if line[0] == "#":
+            name, _, value = line[1:].partition("=")
+            block.id = value.strip() or None if name.strip() == "sent_id" else block.id
+            continue
+        columns = line.split("\t")
+        if len(columns) != 10:
+            raise BadError(number, f"{len(columns)} columns; expected the 10 of CoNLL-U")
+        if re.fullmatch(r"\d+[-.]\d+", columns[0], re.ASCII):  # tokens of several words, and empty nodes
+            continue
+        if columns[0] != str(len(rows) + 1):
+            raise BadError(number, f"the word has the number {columns[0]!r}; expected {len(rows) + 1}")
+        tree = next((part[5:] for part in columns[9].split("|") if part.startswith("Tree=")), "")
+        tag = columns[4] if columns[4] != "_" else columns[3]
+        rows.append((columns[1], tag, tree.replace("/", "|"), number))
+    if not rows:
+        raise BadError(block.line, "a sentence without words")
+    return _bits_tree(rows)
+
+
+def _conll_tree(block: Block) -> tuple[Tree, int]:
+    rows: list[tuple[str, str, str, int]] = []
+    for line, number in block.lines:
+        columns = re.split(r"[ \t]+", line.strip(" \t"))
+        if len(columns) < 7:
+            raise BadError(number, f"{len(columns)} columns; expected those of CoNLL-2012: the sixth has the brackets")
+        if columns[2] != str(len(rows)):
+            raise BadError(number, f"the word has the number {columns[2]!r}; expected {len(rows)}")
+        rows.append((penn_to_raw(columns[3], columns[4]), columns[4], columns[5], number))
+    return _bits_tree(rows)
+
+
+def _conll_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+    rows = zip(raw_to_penn(tree.words, tree.tags), tree.tags, bracket_bits(tree.own_arrays), strict=True)
+    for k, (word, tag, bits) in enumerate(rows):
+        yield f"trees\t0\t{k}\t{word}\t{escape_label(tag)}\t{bits}\t-\t-\t-\t-\t*\t-"
+    yield ""
+
+
+def _conllu_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+    yield f"# sent_id = {id or number}"
+    for k, (word, tag, bits) in enumerate(
+        zip(tree.words, tree.tags, bracket_bits(tree.own_arrays), strict=True), start=1
+    ):
+        form = " ".join(word.split()) or "_"
+        yield f"{k}\t{form}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits.replace('|', '/')}"
+    yield ""
+
+
+FORMATS = (
+    Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search,
+           _export_blocks, _export_tree, _export_lines, "#FORMAT 4", may_cross=True),
+    Format("tiger", "TIGER XML", (".xml", ".tigerxml"), lambda text: XML.match(text) and _TIGER.search(text),
+           _tiger_blocks, _tiger_tree, _tiger_lines, _TIGER_HEAD, "</body>\n</corpus>", may_cross=True),
+    Format("conll", "CoNLL-2012's table", (".conll", "_conll"), _CONLL.match,
+           _line_blocks, _conll_tree, _conll_lines, "#begin document (trees); part 000", "#end document"),
+    Format("conllu", "CoNLL-U with brackets", (".conllu",), _CONLLU.search,
+           _line_blocks, _conllu_tree, _conllu_lines),
+    Format("discbracket", "discontinuous brackets", (".discbracket", ".dbr"), _is_discontinuous,
+           
+           lambda file: (Block(k, [line]) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
+           _disc_tree, _disc_lines, may_cross=True),
+)  # fmt: skip
+
+
+def written(sentences: Iterable[TreeOfFile], one: Format) -> Iterator[str]:
+    """Yield the lines of a file with these trees in a format.
+
+    Raises IncparseError for a tree whose branches crossed, if the format has such branches: what is said of it would
+    be wrong.
+    """
+    yield from filter(None, [one.head])
+    for number, sentence in zip(count(1), sentences):
+        if sentence.n_moved and one.may_cross:
+            what = f"branches cross in this sentence, and its tree is continuous now: {one.title} would say otherwise"
+            raise IncparseError(f"{sentence.path}:{sentence.line}: {what}; write brackets instead, as with --to penn")
+        yield from one.lines(sentence.tree, number, sentence.id)
+    yield from filter(None, [one.foot])
