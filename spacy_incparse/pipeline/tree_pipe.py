@@ -507,7 +507,7 @@ class TreePipe(SearchingPipe):
             common = stop_words(self.vocab.lang)
             words = [word for word in words if word.islower()]  # names and titles have no stop words
             n_common = sum(word in common for word in words)
-            is_foreign = bool(common) and len(words) >= MANY_STOPS and n_common < LEAST_STOPS * len(words)
+            is_foreign = bool(common) and len(set(words)) >= MANY_STOPS and n_common < LEAST_STOPS * len(words)
             what = f"only {n_common} of {len(words)} words are among the most common ones of the language"
         if is_foreign:
             self._warn_once("words", f"{what}: is the text in the language that it learned?")
