@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
@@ -96,8 +98,10 @@ def edit_command(
             webbrowser.open(address)
         app = application(bench, token, port, learning)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the file is written then, too
         try:
-            uvicorn.Server(config).run(sockets=[listener])
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listener])
         finally:
             n_saved = bench.save()
             echo(f"{n_saved:,} trees are in {source.target}" if n_saved else "Nothing was changed")
@@ -111,6 +115,7 @@ def _listener(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen()  # a browser that comes before the server waits
     except OSError as error:
         raise IncparseError(f"--port {port}: {error.strerror}: choose another one, or 0 for any") from None
     return listener
