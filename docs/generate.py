@@ -268,11 +268,10 @@ def _registered() -> Iterable[str]:
         text = re.sub(r"\s*\n\s*", " ", _ENTRY.sub("", doc).strip())
         parameters = inspect.signature(create).parameters.values()
         rows = {p.name: None if p.default is p.empty else p.default for p in parameters}
-        title = f'`@{registry} = "{name}"`'
         if name in WRITTEN:
-            others.append(f"- {title}: {text.partition('. ')[0].removeprefix('Return ').rstrip('.')}")
+            others.append(f"- `{name}` ({registry}): {text.partition('. ')[0].removeprefix('Return ').rstrip('.')}")
         else:
-            yield f"### {title}"
+            yield f'### `@{registry} = "{name}"`'
             yield text
             if rows:
                 yield _settings(rows, _entries(described))
