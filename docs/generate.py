@@ -169,12 +169,12 @@ def configuration() -> str:
 
 
 def _fields(group: Iterable[Field]) -> str:
-    """Return the table of fields; those of one meaning share a row."""
+    """Return a list of fields; those of one meaning share a line."""
     rows: dict[str, list[str]] = {}
     for field in group:
         names = rows.pop(field.meaning, [])  # a row stands where its last field does
         rows[field.meaning] = [*names, f"`{field.name}`"]
-    return _table(("field", "value"), [(" ".join(names), meaning) for meaning, names in rows.items()])
+    return "\n".join(f"- {' '.join(names)}: {meaning}" for meaning, names in rows.items())
 
 
 def _kinds(meanings: Mapping[str, str]) -> Iterator[str]:

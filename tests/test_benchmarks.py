@@ -162,7 +162,7 @@ def test_studies(run, load, monkeypatch, command, finished, row, column, least, 
 
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
     text = (FOLDER.parent / "docs" / "training.md").read_text(encoding="utf8")
-    (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "max_margin" in found]
+    (block,) = re.findall(r'`(\{"kind": "max_margin".*?\})`', text)
     (tmp_path / "settings.json").write_text(block, encoding="utf8")
     recipe = read_recipe(str(tmp_path / "settings.json"))
     trees = [tree for tree in read_treebank(TRAIN) if len(tree.words) <= 12][:30]

@@ -12,7 +12,7 @@ from tests.neural.conftest import examples
 
 pytest.importorskip("spacy_transformers", reason="needs pip install spacy-transformers (PyTorch)")
 
-PAGE = Path(__file__).parents[2] / "docs" / "transformer.md"
+PAGE = Path(__file__).parents[2] / "docs" / "neural.md"
 NAME = '"minilm"'  # the folder in the documentation
 
 
