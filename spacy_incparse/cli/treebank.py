@@ -17,19 +17,10 @@ from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_trees, report_lines, summary_lines
+from spacy_incparse.treebanks import reader
 from spacy_incparse.treebanks.dialects import PENN
 from spacy_incparse.treebanks.formats import FORMATS, Format, TreeOfFile, written
-from spacy_incparse.treebanks.reader import (
-    STANDARD,
-    SUFFIXES,
-    WITH_FUNCTIONS,
-    SkipLog,
-    Step,
-    normalize,
-    read_sentences,
-    treebank_files,
-    with_separators,
-)
+from spacy_incparse.treebanks.reader import STANDARD, SUFFIXES, WITH_FUNCTIONS, SkipLog, Step, treebank_files
 from spacy_incparse.treebanks.treebank_file import TreebankFile
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
@@ -176,7 +167,8 @@ def convert_command(
     options.check_output(output)
     options.keep_inputs(output, *sources)
     if is_text:
-        steps = () if as_published else STANDARD if separators is None else (with_separators(separators), *STANDARD)
+        more = () if separators is None else (reader.with_separators(separators),)
+        steps = () if as_published else (*more, *STANDARD)
         _convert_text(sources, output, other, steps, skip_bad=skip_bad, tags=not no_tags, dialect=dialect)
         return
     trees = options.open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags, separators=separators, dialect=dialect)
@@ -195,16 +187,15 @@ def _convert_text(
 
     def trees() -> Iterator[TreeOfFile]:
         nonlocal n_trees, n_words
-        for one in read_sentences(sources, skip_bad=log, **how):
-            tree = normalize(one.tree, steps)
+        for one in reader.read_sentences(sources, skip_bad=log, **how):
+            tree = reader.normalize(one.tree, steps)
             if tree is not None:
                 n_trees, n_words = n_trees + 1, n_words + len(tree.words)
                 yield one._replace(tree=tree)
 
     def write(path: Path) -> None:
         with path.open("w", encoding="utf8", newline="") as file:
-            lines = (str(one.tree) for one in trees()) if other is None else written(trees(), other)
-            file.writelines(f"{line}\n" for line in lines)
+            file.writelines((f"{one.tree}\n" for one in trees()) if other is None else written(trees(), other))
         if log:
             echo(str(log), err=True)
         if not n_trees:

@@ -12,22 +12,23 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import StringIO
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import whole_lines
 from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw, raw_to_penn
-from spacy_incparse.treebanks.graphs import NoTreeError, tree_of_graph, with_edge, without_edge
-from spacy_incparse.trees.arrays import bracket_bits, children
+from spacy_incparse.treebanks.graphs import BadError, tree_of_graph, with_edge
+from spacy_incparse.trees.arrays import bracket_bits
 from spacy_incparse.trees.brackets import MalformedError, TreeParser, skip_blank
-from spacy_incparse.trees.labels import WRAPPERS
+from spacy_incparse.trees.labels import WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -58,14 +59,6 @@ class Block:
     is_tree: bool = True
 
 
-class BadError(Exception):
-    """What is wrong in a block, and its line in the file."""
-
-    def __init__(self, line: int, what: str, column: int = 1):
-        super().__init__(what)
-        self.line, self.column, self.what = line, column, what
-
-
 class Format(NamedTuple):
     """A format of treebanks. `blocks` raises BadError where a file cannot be read on, `tree` for a malformed block."""
 
@@ -75,7 +68,7 @@ class Format(NamedTuple):
     is_like: Callable[[str], object]  # whether the beginning of a file shows this format
     blocks: Callable[[Iterable[str]], Iterator[Block]]
     tree: Callable[[Block], tuple[Tree, int]]
-    lines: Callable[[Tree, int, str | None], Iterable[str]]  # of a tree, its number from 1, and its id
+    text: Callable[[Tree, str], str]  # of a tree with an id
     head: str = ""
     foot: str = ""
     may_cross: bool = False
@@ -88,48 +81,47 @@ def format_of_text(beginning: str) -> Format | None:
 
 BEGINNING = 20_000  # number of characters that show the format
 _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""")
+_LONGEST = 2**24  # bytes of a line: a small gzipped file can claim gigabytes
 
 
 def encoding_of(beginning: bytes) -> str:
     """Return the encoding that an XML file declares, if it is known, and otherwise UTF-8."""
     found = _ENCODING.match(beginning)
-    try:
+    with suppress(LookupError):
         return codecs.lookup(found[1].decode()).name if found else "utf-8"
-    except LookupError:
-        return "utf-8"
-
-
-_LONGEST = 2**24  # bytes of a line: a small gzipped file can claim gigabytes
+    return "utf-8"
 
 
 def sentences_of_file(path: Path, skip_bad: SkipLog | None = None) -> Iterator[TreeOfFile] | None:
-    """Return the sentences of a file, which is read piece by piece; None if it has brackets, or is a pipe.
+    """Return the sentences of a file, which is read piece by piece; None if it has brackets, or cannot be read so.
 
     Raises TreebankError at a malformed sentence, unless there is a log for it.
     """
-    if not path.is_file():
-        return None
-    lines = _lines_of(path, None)
     try:
-        beginning = "".join(line for _, line in zip(range(300), lines, strict=False))
-    except TreebankError:  # read_text has a message
+        with _opened(path) as file:
+            beginning = file.read(BEGINNING)
+    except (OSError, EOFError, zlib.error):  # the other reader has messages
         return None
-    found = format_of_text(beginning)
-    return _sentences(found, _lines_of(path, beginning), path, skip_bad) if found else None
+    found = format_of_text(beginning.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n"))
+    return _sentences(found, _lines_of(path, encoding_of(beginning)), path, skip_bad) if found else None
 
 
-def _lines_of(path: Path, beginning: str | None) -> Iterator[str]:
-    """Yield the lines of a file; without its beginning, in no certain encoding."""
-    encoding = "utf-8" if beginning is None else encoding_of(beginning.encode())
-    number, errors = 0, "replace" if beginning is None else "strict"
+def _opened(path: Path) -> IO[bytes]:
+    if not path.is_file():
+        raise FileNotFoundError(path)
     with path.open("rb") as file:
         is_zipped = file.read(2) == b"\x1f\x8b"
+    return cast("IO[bytes]", gzip.open(path) if is_zipped else path.open("rb"))
+
+
+def _lines_of(path: Path, encoding: str) -> Iterator[str]:
+    number, line = 0, b""
     try:
-        with gzip.open(path) if is_zipped else path.open("rb") as file:
-            for line in whole_lines(iter(partial(file.readline, _LONGEST), b"")):
-                number += 1
-                found = line.decode(encoding if number > 1 else encoding.replace("utf-8", "utf-8-sig"), errors)
-                yield found.replace("\r\n", "\n")
+        with _opened(path) as file:
+            for number, line in enumerate(whole_lines(iter(partial(file.readline, _LONGEST), b"")), start=1):
+                yield line.decode("utf-8-sig" if number == 1 and encoding == "utf-8" else encoding).replace(
+                    "\r\n", "\n"
+                )
     except UnicodeDecodeError as error:
         raise TreebankError(path, number, error.start + 1, wrong_byte(line[error.start], encoding)) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -149,31 +141,27 @@ def sentences_of_text(text: str, path: Path | str, skip_bad: SkipLog | None = No
 
 
 def _sentences(one: Format, file: Iterable[str], path: Path | str, skip_bad: SkipLog | None) -> Iterator[TreeOfFile]:
-    n_trees = n_crossing = n_moved = n_bad = 0
-    blocks = one.blocks(file)
-    while True:
-        block = None
+    n_trees, n_crossing, n_moved, blocks, problem = 0, 0, 0, one.blocks(file), False
+    block: Block | None = Block(1)
+    while block is not None:
         try:
+            block = Block(1, is_tree=False)  # where `blocks` fails
             block = next(blocks, None)
-            if block is None:
-                break
-            if block.problem:
+            if block is not None and block.problem:
                 raise BadError(block.line, block.problem)
-            tree, n = one.tree(block)
+            tree, n = one.tree(block) if block is not None else (None, 0)
+            if tree is None and not n_trees and not problem:
+                raise BadError(1, f"the file has no trees; expected sentences in {one.title}")
         except BadError as bad:
-            error, n_bad = TreebankError(path, bad.line, bad.column, bad.what), n_bad + 1
+            error, problem = TreebankError(path, bad.place, bad.column, bad.what), True
             if skip_bad is None:
                 raise error from None
             text = "\n".join(map(str, block.lines)) if block else ""
-            skip_bad.add(error, text, is_tree=block is not None and block.is_tree)
+            skip_bad.add(error, text, is_tree=bool(block and block.is_tree))
             continue
-        n_trees, n_crossing, n_moved = n_trees + 1, n_crossing + bool(n), n_moved + n
-        yield TreeOfFile(tree, block.id, n, block.line, path)
-    if not n_trees and not n_bad:
-        error = TreebankError(path, 1, 1, f"the file has no trees; expected sentences in {one.title}")
-        if skip_bad is None:
-            raise error
-        skip_bad.add(error)
+        if tree is not None and block is not None:
+            n_trees, n_crossing, n_moved = n_trees + 1, n_crossing + bool(n), n_moved + n
+            yield TreeOfFile(tree, block.id, n, block.line, path)
     if n_moved:
         what = f"branches cross in {n_crossing:,} of {n_trees:,} trees; {n_moved:,} nodes were moved up or down"
         warnings.warn(f"{path}: {what} to make the trees continuous (docs/formats.md)", stacklevel=2)
@@ -199,25 +187,26 @@ def _graph_tree(rows: list[Row], line: int) -> tuple[Tree, int]:
     try:
         if words:
             return tree_of_graph(words, labels if root < n else [*labels, VROOT], [*parents, root], root)
-    except NoTreeError as error:
-        where, node = (rows[error.node][5], rows[error.node][0]) if error.node < n else (line, VROOT)
+    except BadError as error:
+        where, node = (rows[error.place][5], rows[error.place][0]) if error.place < n else (line, VROOT)
         raise BadError(where, f"the node {node} {error.what}") from None
     raise BadError(line, "a sentence without words")
 
 
-def _nodes_of(tree: Tree) -> tuple[list[tuple[int, str]], dict[int, str]]:
-    """Return the nodes of a tree below its wrapper in the order of the export format, children first, and their names.
+def _rows_of(tree: Tree) -> Iterator[tuple[int, str, str, str, str, str]]:
+    """Yield the words below a tree's wrapper, then the phrases, lowest first, with names from 1, and from 500.
 
-    Each with its parent. Words are named by their numbers from 1, phrases from 500.
+    Each is its number, its name, its word or "", category, edge label, and the name of its parent, 0 for the wrapper.
     """
-    arrays = tree.own_arrays
-    is_wrapped = arrays.labels[0] in WRAPPERS and arrays.sizes[0] > 1
-    names = {leaf: str(number) for number, leaf in enumerate(arrays.leaves, start=1)}
-    phrases = [node for node in range(is_wrapped, len(arrays.sizes)) if arrays.sizes[node] > 1]
-    phrases.sort(key=lambda node: (arrays.heights[node], node))
-    names |= {node: str(number) for number, node in enumerate(phrases, start=500)}
-    order = [*arrays.leaves, *phrases]
-    return [(node, names.get(arrays.parents[node], "0")) for node in order], names
+    arrays, words = tree.own_arrays, map(escape_columns, tree.words)
+    is_wrapped = arrays.labels[0] in WRAPPERS
+    phrases = [node for node, size in enumerate(arrays.sizes) if size > 1 and (node or not is_wrapped)]
+    phrases.sort(key=lambda node: arrays.heights[node])
+    names = {node: str(k) for k, node in [*enumerate(arrays.leaves, start=1), *enumerate(phrases, start=500)]}
+    for node, name in names.items():
+        label, word = arrays.labels[node], next(words) if arrays.sizes[node] == 1 else ""
+        category, up = bare_label(label), names.get(arrays.parents[node], "0")
+        yield node, name, word, category, label[len(category) :].removeprefix("-") or "--", up
 
 
 # The export format of NEGRA (Brants 1997): a line of columns for each word, then for each node. Version 4 has lemmas.
@@ -278,17 +267,11 @@ def _export_tree(block: Block) -> tuple[Tree, int]:
     return _graph_tree(rows, block.line)
 
 
-def _export_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
-    known = (id or "").removeprefix("s")
-    id = known if known.isascii() and known.isdecimal() else str(number)
-    arrays, words = tree.own_arrays, iter(tree.words)
-    yield f"#BOS {id} 0 0 0"
-    found, names = _nodes_of(tree)
-    for node, above in found:
-        name = escape_columns(next(words)) if arrays.sizes[node] == 1 else f"#{names[node]}"
-        category, edge = without_edge(arrays.labels[node])
-        yield "\t".join([name, "--", escape_label(category), "--", escape_label(edge), above])
-    yield f"#EOS {id}"
+def _export_text(tree: Tree, id: str) -> str:
+    id = id.removeprefix("s") if id.removeprefix("s").isdecimal() else "0"
+    lines = (f"{word or f'#{name}'}\t--\t{escape_label(category)}\t--\t{escape_label(edge)}\t{up}\n"
+             for _, name, word, category, edge, up in _rows_of(tree))  # fmt: skip
+    return f"#BOS {id} 0 0 0\n{''.join(lines)}#EOS {id}\n"
 
 
 # TIGER XML (Koenig & Lezius 2003).
@@ -362,30 +345,29 @@ def _tiger_tree(block: Block) -> tuple[Tree, int]:
     return _graph_tree([(*node[:3], edge, up, node[3]) for node, (up, edge, _) in above], block.line)
 
 
-def _tiger_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
-    id = f"s{id or number}" if not (id or "")[:1].isalpha() else id
-    arrays = tree.own_arrays
-    found, names = _nodes_of(tree)
-    labels = {node: without_edge(arrays.labels[node]) for node, _ in found}
-    ids = {node: quoteattr(f"{id}_{names[node]}") for node in labels}
-    tops = [node for node, above in found if above == "0"]
-    yield f"<s id={quoteattr(id or '')}>\n<graph root={quoteattr(f'{id}_{VROOT}')}>\n<terminals>"
-    for leaf, word in zip(arrays.leaves, tree.words, strict=True):
-        yield f"<t id={ids[leaf]} word={quoteattr(escape_columns(word))} pos={quoteattr(labels[leaf][0])}/>"
-    yield "</terminals>\n<nonterminals>"
-    for node in [*(node for node, _ in found if arrays.sizes[node] > 1), -1]:
-        name, category = (ids[node], labels[node][0]) if node >= 0 else (quoteattr(f"{id}_{VROOT}"), VROOT)
-        yield f"<nt id={name} cat={quoteattr(category)}>"
-        for child in children(arrays, node) if node >= 0 else sorted(tops):
-            yield f"<edge label={quoteattr(labels[child][1])} idref={ids[child]}/>"
-        yield "</nt>"
-    yield "</nonterminals>\n</graph>\n</s>"
+def _tiger_text(tree: Tree, id: str) -> str:
+    id = f"s{id}" if not id[:1].isalpha() else id
+    rows = [*_rows_of(tree), (-1, VROOT, "", VROOT, "", "")]
+    edges: dict[str, list[tuple[int, str]]] = {}
+    for node, name, _, _, edge, up in rows:
+        line = f"<edge label={quoteattr(edge)} idref={quoteattr(f'{id}_{name}')}/>\n"
+        edges.setdefault(up if up != "0" else VROOT, []).append((node, line))
+    words, phrases = list[str](), list[str]()
+    for _, name, word, category, _, _ in rows:
+        start = f"id={quoteattr(f'{id}_{name}')}"
+        if word:
+            words.append(f"<t {start} word={quoteattr(word)} pos={quoteattr(category)}/>\n")
+        else:
+            lines = "".join(line for _, line in sorted(edges[name]))
+            phrases.append(f"<nt {start} cat={quoteattr(category)}>\n{lines}</nt>\n")
+    graph = f"<terminals>\n{''.join(words)}</terminals>\n<nonterminals>\n{''.join(phrases)}</nonterminals>\n"
+    return f"<s id={quoteattr(id)}>\n<graph root={quoteattr(f'{id}_{VROOT}')}>\n{graph}</graph>\n</s>\n"
 
 
 _TIGER_HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="trees">\n<head>\n<annotation>\n'
     '<feature name="word" domain="T"/>\n<feature name="pos" domain="T"/>\n<feature name="cat" domain="NT"/>\n'
-    "<edgelabel/>\n</annotation>\n</head>\n<body>"
+    "<edgelabel/>\n</annotation>\n</head>\n<body>\n"
 )
 
 
@@ -429,9 +411,9 @@ def _disc_tree(block: Block) -> tuple[Tree, int]:
     return tree_of_graph(words, labels, ups, numbers[0])
 
 
-def _disc_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+def _disc_text(tree: Tree, id: str) -> str:
     words = ("\\" + word if word in ("`", "``", "''") else word for word in tree.words)
-    yield str(Tree(replace(tree.own_arrays, words=tuple(f"{k}={word}" for k, word in enumerate(words)))))
+    return f"{Tree(replace(tree.own_arrays, words=tuple(f'{k}={word}' for k, word in enumerate(words))))}\n"
 
 
 # Tables with the brackets around each word, in which `*` is the word: CoNLL-2012's, and ours in the MISC of CoNLL-U.
@@ -503,49 +485,44 @@ def _conll_tree(block: Block) -> tuple[Tree, int]:
     return _bits_tree(rows)
 
 
-def _conll_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
+def _conll_text(tree: Tree, id: str) -> str:
     rows = zip(raw_to_penn(tree.words, tree.tags), tree.tags, bracket_bits(tree.own_arrays), strict=True)
-    for k, (word, tag, bits) in enumerate(rows):
-        yield f"trees\t0\t{k}\t{word}\t{escape_label(tag)}\t{bits}\t-\t-\t-\t-\t*\t-"
-    yield ""
+    lines = (f"trees\t0\t{k}\t{word}\t{escape_label(tag)}\t{bits}" for k, (word, tag, bits) in enumerate(rows))
+    return "".join(f"{line}\t-\t-\t-\t-\t*\t-\n" for line in lines) + "\n"
 
 
-def _conllu_lines(tree: Tree, number: int, id: str | None) -> Iterator[str]:
-    yield f"# sent_id = {id or number}"
-    for k, (word, tag, bits) in enumerate(
-        zip(tree.words, tree.tags, bracket_bits(tree.own_arrays), strict=True), start=1
-    ):
-        form = " ".join(word.split()) or "_"
-        yield f"{k}\t{form}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits.replace('|', '/')}"
-    yield ""
+def _conllu_text(tree: Tree, id: str) -> str:
+    words = (" ".join(word.split()) or "_" for word in tree.words)
+    rows = zip(count(1), words, tree.tags, bracket_bits(tree.own_arrays))
+    lines = (f"{k}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits.replace('|', '/')}\n" for k, word, tag, bits in rows)
+    return f"# sent_id = {id}\n{''.join(lines)}\n"
 
 
 FORMATS = (
     Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search,
-           _export_blocks, _export_tree, _export_lines, "#FORMAT 4", may_cross=True),
+           _export_blocks, _export_tree, _export_text, "#FORMAT 4\n", may_cross=True),
     Format("tiger", "TIGER XML", (".xml", ".tigerxml"), lambda text: XML.match(text) and _TIGER.search(text),
-           _tiger_blocks, _tiger_tree, _tiger_lines, _TIGER_HEAD, "</body>\n</corpus>", may_cross=True),
+           _tiger_blocks, _tiger_tree, _tiger_text, _TIGER_HEAD, "</body>\n</corpus>\n", may_cross=True),
     Format("conll", "CoNLL-2012's table", (".conll", "_conll"), _CONLL.match,
-           _line_blocks, _conll_tree, _conll_lines, "#begin document (trees); part 000", "#end document"),
+           _line_blocks, _conll_tree, _conll_text, "#begin document (trees); part 000\n", "#end document\n"),
     Format("conllu", "CoNLL-U with brackets", (".conllu",), _CONLLU.search,
-           _line_blocks, _conllu_tree, _conllu_lines),
+           _line_blocks, _conllu_tree, _conllu_text),
     Format("discbracket", "discontinuous brackets", (".discbracket", ".dbr"), _is_discontinuous,
            
            lambda file: (Block(k, [line]) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
-           _disc_tree, _disc_lines, may_cross=True),
+           _disc_tree, _disc_text, may_cross=True),
 )  # fmt: skip
 
 
 def written(sentences: Iterable[TreeOfFile], one: Format) -> Iterator[str]:
-    """Yield the lines of a file with these trees in a format.
+    """Yield a file with these trees in a format, piece by piece.
 
-    Raises IncparseError for a tree whose branches crossed, if the format has such branches: what is said of it would
-    be wrong.
+    Raises IncparseError for a tree whose branches crossed, if the format has such branches: what it said were wrong.
     """
-    yield from filter(None, [one.head])
+    yield one.head
     for number, sentence in zip(count(1), sentences):
         if sentence.n_moved and one.may_cross:
             what = f"branches cross in this sentence, and its tree is continuous now: {one.title} would say otherwise"
             raise IncparseError(f"{sentence.path}:{sentence.line}: {what}; write brackets instead, as with --to penn")
-        yield from one.lines(sentence.tree, number, sentence.id)
-    yield from filter(None, [one.foot])
+        yield one.text(sentence.tree, sentence.id or str(number))
+    yield one.foot

@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 
 from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
 from spacy_incparse.files import STDIN, gunzip, most_unpacked, named_paths, unix_lines
+from spacy_incparse.treebanks import formats
 from spacy_incparse.treebanks.bracket_scanner import (
     DROP_EMPTIES,
     MERGE_DOUBLED,
@@ -24,15 +25,7 @@ from spacy_incparse.treebanks.bracket_scanner import (
     normalized,
 )
 from spacy_incparse.treebanks.dialects import PENN, Dialect, Dialects, detect, places_of
-from spacy_incparse.treebanks.formats import (
-    BEGINNING,
-    XML,
-    TreeOfFile,
-    encoding_of,
-    format_of_text,
-    sentences_of_file,
-    sentences_of_text,
-)
+from spacy_incparse.treebanks.formats import XML, TreeOfFile, format_of_text, sentences_of_file, sentences_of_text
 from spacy_incparse.trees.brackets import (
     Layout,
     MalformedError,
@@ -417,7 +410,7 @@ def _unpacked(path: Path) -> bytes:
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
     with suppress(UnicodeDecodeError):  # XML may declare another encoding
-        encoding = encoding_of(data[:BEGINNING])
+        encoding = formats.encoding_of(data[: formats.BEGINNING])
         data = data if encoding == "utf-8" else data.decode(encoding).encode()
     return data
 
