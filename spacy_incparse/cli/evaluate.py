@@ -20,7 +20,7 @@ from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, read_params
 from spacy_incparse.evaluation.evalb import TextScores, report_scores, score_texts
 from spacy_incparse.evaluation.nbest import Oracle, OracleReport
 from spacy_incparse.functions.relations import RELATIONS
-from spacy_incparse.functions.scoring import LOCAL, NONLOCAL, RelationScores, aligned, conllu_trees, read_conllu
+from spacy_incparse.functions.scoring import LOCAL, NONLOCAL, RelationScores, aligned, read_conllu
 from spacy_incparse.functions.tables import NAMES, LanguageTable
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
@@ -74,9 +74,8 @@ def evaluate_command(
     how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators, "dialect": dialect}
     nlp, _ = options.open_pipeline(model)
     if treebank.endswith((".conllu", ".conllu.gz")):
-        trees, dependencies = conllu_trees(read_conllu(Path(treebank)), treebank), dependencies or Path(treebank)
-    else:
-        trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=None if raw else ANNOTATED)
+        dependencies = dependencies or Path(treebank)
+    trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=None if raw else ANNOTATED)
     heads = aligned(read_conllu(dependencies), trees, dependencies) if dependencies else None
     evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params, heads=heads)
     echo(evaluation.format())

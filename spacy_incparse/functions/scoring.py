@@ -14,8 +14,8 @@ from spacy_incparse.functions.dependencies import Dependency, dependencies
 from spacy_incparse.functions.relations import MODIFIER, Relation, read_relations
 from spacy_incparse.functions.rules import with_rules
 from spacy_incparse.functions.tables import LanguageTable
-from spacy_incparse.tokens import escape_brackets, escape_label, raw_word
-from spacy_incparse.treebanks.reader import ANNOTATED, normalize, read_text
+from spacy_incparse.tokens import raw_word
+from spacy_incparse.treebanks.reader import read_text
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 
@@ -65,11 +65,10 @@ def _keyed(relations: Iterable[Relation]) -> dict[Key, bool]:
 
 
 class Sentence(NamedTuple):
-    """A sentence of CoNLL-U. brackets: its tree, if all its words have a part of it as `conllu_lines` writes them."""
+    """A sentence of CoNLL-U."""
 
     words: tuple[str, ...]
     dependencies: list[Dependency]
-    brackets: str
 
 
 def read_conllu(path: Path) -> list[Sentence]:
@@ -89,27 +88,11 @@ def read_conllu(path: Path) -> list[Sentence]:
             if odd := next((row for row in rows if int(row[6]) > len(rows)), None):
                 raise TreebankError(path, number - 1, 1, f"the head of {odd[1]!r} is {odd[6]}, of {len(rows)} words")
             gold = [Dependency(int(row[6]) - 1, row[7]) for row in rows]
-            parts = [re.search(r"(?:^|\|)Tree=([^|]*)\*(\)*)", row[9]) for row in rows]
-            leaves = [f"({escape_label(row[4])} {escape_brackets(row[1])})" for row in rows]
-            pieces = [f"{part[1]} {leaf}{part[2]}" for part, leaf in zip(parts, leaves, strict=True) if part]
-            sentences.append(
-                Sentence(tuple(row[1] for row in rows), gold, " ".join(pieces) if len(pieces) == len(rows) else "")
-            )
+            sentences.append(Sentence(tuple(row[1] for row in rows), gold))
             rows = []
         elif line.strip() and not re.match(r"#|\d+[-.]\d+\t", line):
             raise TreebankError(path, number, 1, f"expected a word of CoNLL-U, not {line!r:.60}")
     return sentences
-
-
-def conllu_trees(sentences: Sequence[Sentence], path: Path | str) -> list[Tree]:
-    """Return the trees in the brackets of sentences. Raises IncparseError if they have none."""
-    found = []
-    for number, one in enumerate(sentences, start=1):
-        tree = normalize(Tree.from_string(one.brackets), ANNOTATED) if one.brackets else None
-        if tree is None:
-            raise IncparseError(f"{path}: sentence {number}, {' '.join(one.words)!r:.60}, has no brackets")
-        found.append(tree)
-    return found
 
 
 def aligned(sentences: Iterable[Sentence], trees: Iterable[Tree], path: Path) -> list[list[Dependency]]:

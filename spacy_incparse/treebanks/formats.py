@@ -419,7 +419,7 @@ def _disc_text(tree: Tree, id: str) -> str:
 # Tables with the brackets around each word, in which `*` is the word: CoNLL-2012's, and ours in the MISC of CoNLL-U.
 _BITS = re.compile(r"((?:\([^()\s]+)*)\*(\)*)")
 _CONLL = re.compile(r"\s*(?:#begin document\b|\S+[ \t]+\d+[ \t]+0[ \t]+\S+[ \t]+\S+[ \t]+\([^\s*]*\*\)*[ \t])")
-_CONLLU = re.compile(r"^1\t(?:[^\t\n]*\t){8}(?:[^\t\n]*\|)?Tree=", re.MULTILINE)
+_CONLLU = re.compile(r"^1\t(?:[^\t\n]*\t){8}", re.MULTILINE)
 
 
 def _line_blocks(file: Iterable[str]) -> Iterator[Block]:

@@ -6,9 +6,9 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.functions.dependencies import Dependency, conllu_lines, dependencies
 from spacy_incparse.functions.relations import read_relations
 from spacy_incparse.functions.rules import with_rules
-from spacy_incparse.functions.scoring import RelationScores, aligned, conllu_trees, read_conllu
+from spacy_incparse.functions.scoring import RelationScores, aligned, read_conllu
 from spacy_incparse.functions.tables import LanguageTable
-from spacy_incparse.treebanks.reader import ANNOTATED, normalize
+from spacy_incparse.treebanks.reader import ANNOTATED, normalize, read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.functions.test_relation_rules import SENTENCES
@@ -84,7 +84,7 @@ def test_conllu_is_read_as_it_is_written(tmp_path):
     file = tmp_path / "gold.conllu"
     file.write_text(conllu(TREES) + "\n1-2\tThe boat" + 8 * "\t_" + "\n" + conllu(TREES[:1]), encoding="utf8")
     sentences = read_conllu(file)
-    trees = conllu_trees(sentences, file)
+    trees = read_treebank(file, steps=ANNOTATED)
     assert [str(tree) for tree in trees] == [str(tree.strip_functions()) for tree in (*TREES, TREES[0])]
     assert [tree.arrays.functions_of(1) for tree in trees[:-1]] == [tree.arrays.functions_of(1) for tree in TREES]
     assert aligned(sentences, trees, file) == [dependencies(tree.arrays, EN) for tree in (*TREES, TREES[0])]
@@ -112,8 +112,8 @@ def test_other_words_and_no_brackets_are_refused(tmp_path):
     file = tmp_path / "gold.conllu"
     file.write_text(conllu(TREES[:1]).replace("Tree=", "Other="), encoding="utf8")
     sentences = read_conllu(file)
-    with pytest.raises(IncparseError, match=r"sentence 1, .The boat .* has no brackets"):
-        conllu_trees(sentences, file)
+    with pytest.raises(IncparseError, match=r"gold\.conllu:2:1: the word 'The' .*expected brackets"):
+        read_treebank(file)
     with pytest.raises(IncparseError, match="sentence 1 of the treebank is 'Eva "):
         aligned(sentences, TREES[1:], file)
     with pytest.raises(IncparseError, match=r"sentence 2 .*no more sentences"):
