@@ -4,9 +4,9 @@
     python benchmarks/annotator.py id/train.mrg --model none --lang id --learn 50,900 --number 100
 
 The annotator repairs the leftmost error of a tree by the action that leaves the fewest errors, until the tree is that
-of the treebank. `by hand` corrects the parser's tree; `parsed again` lets the parser find the rest anew after each action.
-An action is one command of the page. With --learn, parsers that learn from so many first trees are compared on the
-sentences after the last of these.
+of the treebank. `by hand` corrects the parser's tree; `parsed again` lets the parser find the rest anew after each
+action. An action is one command of the page. With --learn, parsers that learn from so many first trees are compared on
+the sentences after the last of these.
 """
 
 from __future__ import annotations

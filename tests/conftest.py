@@ -15,6 +15,7 @@ _QUICK = {
     "generative": "count_storage given_trees",
     "incremental": "config move_grammar moves",
     "linear": "lexicon templates weights",
+    "languages": "indonesian",
     "measuring": "tree_comparison",
     "neural": "span_scores",
     "papers": "pcfg candidate_cache",

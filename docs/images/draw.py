@@ -12,7 +12,7 @@ import spacy_incparse
 FOLDER = Path(__file__).parent
 PAPER = {"color": "#1b1f24", "bg": "#ffffff"}  # readable on light and dark pages
 
-SENTENCE = "The cat that we fed yesterday sleeps on the sofa."
+SENTENCE = "The cat that we fed yesterday slept on the sofa."
 AMBIGUOUS = "They watched the ship with binoculars."
 GOLD = (
     "(TOP (S (NP (PRP They)) (VP (VBD watched) (NP (NP (DT the) (NN ship)) (PP (IN with) (NP (NNS binoculars))))) "
