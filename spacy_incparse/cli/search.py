@@ -33,8 +33,9 @@ from spacy_incparse.files import STDIN, named_paths
 from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.patterns.bounded_regex import bounded_regex
 from spacy_incparse.patterns.syntax import Atom
-from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
 from spacy_incparse.treebanks.dialects import Dialect, Dialects, find_dialect
+from spacy_incparse.treebanks.formats import sentences_of_text
 from spacy_incparse.treebanks.reader import (
     FAILED,
     LOOKED_FOR,
@@ -244,6 +245,13 @@ def read_forest(
         is_json, dialects = path.name.endswith(JSON_LINES), dialects or Dialects()
         dialects.skips = skip_bad is not None
         text = read_text(path) if is_json else read_brackets(path, dialects, tags=options.get("tags", True))
+        if (others := sentences_of_text(text, path, skip_bad)) is not None:
+            forest, numbered = Forest(symbols=reader.symbols), list[Origin]()
+            for one in others:
+                forest.add(one.tree)
+                numbered.append(Origin(len(forest) + (skip_bad.n_trees if skip_bad else 0), one.id))
+            forest = normalized(forest) if options.get("is_normalized") else forest
+            return forest, [numbered[forest.place(k)] for k in range(len(forest))]
         text = FAILED.sub(failed, text) if failed and FAILED.search(text) else text
         if not (is_json or (path == STDIN and text.lstrip().startswith("{"))):
             options["dialects"] = dialects

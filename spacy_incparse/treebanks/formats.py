@@ -1,4 +1,4 @@
-"""Formats of treebanks other than brackets: NEGRA export, TIGER XML, discontinuous brackets, CoNLL-U and CoNLL-2012.
+"""Formats of treebanks other than brackets: NEGRA export, TIGER XML, discontinuous brackets, and CoNLL-U with trees.
 
 A format splits a file into blocks, one for each sentence, and turns a block into a tree. Files are read block by block,
 so that memory does not grow with their size. What each format keeps is in docs/formats.md.
@@ -11,22 +11,20 @@ import gzip
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import StringIO
-from itertools import count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import whole_lines
-from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw, raw_to_penn
+from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw
 from spacy_incparse.treebanks.graphs import BadError, tree_of_graph, with_edge
-from spacy_incparse.trees.arrays import bracket_bits
 from spacy_incparse.trees.brackets import MalformedError, TreeParser, skip_blank
 from spacy_incparse.trees.labels import WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
@@ -68,10 +66,8 @@ class Format(NamedTuple):
     is_like: Callable[[str], object]  # whether the beginning of a file shows this format
     blocks: Callable[[Iterable[str]], Iterator[Block]]
     tree: Callable[[Block], tuple[Tree, int]]
-    text: Callable[[Tree, str], str]  # of a tree with an id
+    text: Callable[[Tree, str], str] = lambda tree, id: str(tree)  # of a tree with an id, if the format is written
     head: str = ""
-    foot: str = ""
-    may_cross: bool = False
 
 
 def format_of_text(beginning: str) -> Format | None:
@@ -345,32 +341,6 @@ def _tiger_tree(block: Block) -> tuple[Tree, int]:
     return _graph_tree([(*node[:3], edge, up, node[3]) for node, (up, edge, _) in above], block.line)
 
 
-def _tiger_text(tree: Tree, id: str) -> str:
-    id = f"s{id}" if not id[:1].isalpha() else id
-    rows = [*_rows_of(tree), (-1, VROOT, "", VROOT, "", "")]
-    edges: dict[str, list[tuple[int, str]]] = {}
-    for node, name, _, _, edge, up in rows:
-        line = f"<edge label={quoteattr(edge)} idref={quoteattr(f'{id}_{name}')}/>\n"
-        edges.setdefault(up if up != "0" else VROOT, []).append((node, line))
-    words, phrases = list[str](), list[str]()
-    for _, name, word, category, _, _ in rows:
-        start = f"id={quoteattr(f'{id}_{name}')}"
-        if word:
-            words.append(f"<t {start} word={quoteattr(word)} pos={quoteattr(category)}/>\n")
-        else:
-            lines = "".join(line for _, line in sorted(edges[name]))
-            phrases.append(f"<nt {start} cat={quoteattr(category)}>\n{lines}</nt>\n")
-    graph = f"<terminals>\n{''.join(words)}</terminals>\n<nonterminals>\n{''.join(phrases)}</nonterminals>\n"
-    return f"<s id={quoteattr(id)}>\n<graph root={quoteattr(f'{id}_{VROOT}')}>\n{graph}</graph>\n</s>\n"
-
-
-_TIGER_HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="trees">\n<head>\n<annotation>\n'
-    '<feature name="word" domain="T"/>\n<feature name="pos" domain="T"/>\n<feature name="cat" domain="NT"/>\n'
-    "<edgelabel/>\n</annotation>\n</head>\n<body>\n"
-)
-
-
 # Discontinuous brackets, as disco-dop has them: words by their index, `0=Rain`, or alone with the sentence behind.
 _LEAF = re.compile(r"\([^ \t\n()]+[ \t]+([^ \t\n()]+)[ \t]*\)")
 _INDEXED = re.compile(r"([0-9]{1,6})=(.+)", re.DOTALL)
@@ -416,113 +386,62 @@ def _disc_text(tree: Tree, id: str) -> str:
     return f"{Tree(replace(tree.own_arrays, words=tuple(f'{k}={word}' for k, word in enumerate(words))))}\n"
 
 
-# Tables with the brackets around each word, in which `*` is the word: CoNLL-2012's, and ours in the MISC of CoNLL-U.
-_BITS = re.compile(r"((?:\([^()\s]+)*)\*(\)*)")
-_CONLL = re.compile(r"\s*(?:#begin document\b|\S+[ \t]+\d+[ \t]+0[ \t]+\S+[ \t]+\S+[ \t]+\([^\s*]*\*\)*[ \t])")
+# CoNLL-U with the brackets around each word in MISC, in which `*` is the word, as `parse --format conllu` writes it.
 _CONLLU = re.compile(r"^1\t(?:[^\t\n]*\t){8}", re.MULTILINE)
+_TREE = re.compile(r"(?:.*\|)?Tree=((?:\([^()\s|]+)*\*\)*)(?:\|.*)?")
 
 
-def _line_blocks(file: Iterable[str]) -> Iterator[Block]:
-    block = None
-    for number, line in enumerate(file, start=1):
-        line = line.rstrip("\n")
-        if line.strip() and not line.startswith(("#begin ", "#end ")):
-            block = block or Block(number, [])
-            block.lines.append((line, number))
-        elif block is not None:
-            yield block
-            block = None
-    if block is not None:
-        yield block
-
-
-def _bits_tree(rows: Sequence[tuple[str, str, str, int]]) -> tuple[Tree, int]:
-    """Return the tree of words, tags and brackets, each with its line."""
-    for word, tag, bits, line in rows:
-        if not (word and tag and _BITS.fullmatch(bits)):
-            raise BadError(
-                line, f"the word {word!r} with the tag {tag!r} has {bits!r}; expected brackets such as (NP*)"
-            )
-    leaves = (f" ({escape_label(tag)} {escape_brackets(word)})" for word, tag, _, _ in rows)
-    text = "".join(bits.replace("*", leaf) for leaf, (_, _, bits, _) in zip(leaves, rows, strict=True))
-    try:
-        return Tree.from_string(text), 0
-    except TreebankError as error:
-        raise BadError(rows[0][3], f"the brackets of this sentence: {error.problem}") from None
+def _conllu_blocks(file: Iterable[str]) -> Iterator[Block]:
+    block = Block(1)
+    for number, line in enumerate(chain(file, [""]), start=1):
+        if line.strip():
+            block.lines.append(line.rstrip("\n"))
+        else:
+            if block.lines:
+                yield block
+            block = Block(number + 1)
 
 
 def _conllu_tree(block: Block) -> tuple[Tree, int]:
-    rows: list[tuple[str, str, str, int]] = []
-    for line, number in block.lines:
+    leaves = list[str]()
+    for number, line in enumerate(block.lines, start=block.line):
+        columns = line.split("\t")
         if line[0] == "#":
             name, _, value = line[1:].partition("=")
             block.id = value.strip() or None if name.strip() == "sent_id" else block.id
-            continue
-        columns = line.split("\t")
-        if len(columns) != 10:
-            raise BadError(number, f"{len(columns)} columns; expected the 10 of CoNLL-U")
-        if re.fullmatch(r"\d+[-.]\d+", columns[0], re.ASCII):  # tokens of several words, and empty nodes
-            continue
-        if columns[0] != str(len(rows) + 1):
-            raise BadError(number, f"the word has the number {columns[0]!r}; expected {len(rows) + 1}")
-        tree = next((part[5:] for part in columns[9].split("|") if part.startswith("Tree=")), "")
-        tag = columns[4] if columns[4] != "_" else columns[3]
-        rows.append((columns[1], tag, tree.replace("/", "|"), number))
-    if not rows:
-        raise BadError(block.line, "a sentence without words")
-    return _bits_tree(rows)
-
-
-def _conll_tree(block: Block) -> tuple[Tree, int]:
-    rows: list[tuple[str, str, str, int]] = []
-    for line, number in block.lines:
-        columns = re.split(r"[ \t]+", line.strip(" \t"))
-        if len(columns) < 7:
-            raise BadError(number, f"{len(columns)} columns; expected those of CoNLL-2012: the sixth has the brackets")
-        if columns[2] != str(len(rows)):
-            raise BadError(number, f"the word has the number {columns[2]!r}; expected {len(rows)}")
-        rows.append((penn_to_raw(columns[3], columns[4]), columns[4], columns[5], number))
-    return _bits_tree(rows)
-
-
-def _conll_text(tree: Tree, id: str) -> str:
-    rows = zip(raw_to_penn(tree.words, tree.tags), tree.tags, bracket_bits(tree.own_arrays), strict=True)
-    lines = (f"trees\t0\t{k}\t{word}\t{escape_label(tag)}\t{bits}" for k, (word, tag, bits) in enumerate(rows))
-    return "".join(f"{line}\t-\t-\t-\t-\t*\t-\n" for line in lines) + "\n"
-
-
-def _conllu_text(tree: Tree, id: str) -> str:
-    words = (" ".join(word.split()) or "_" for word in tree.words)
-    rows = zip(count(1), words, tree.tags, bracket_bits(tree.own_arrays))
-    lines = (f"{k}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits.replace('|', '/')}\n" for k, word, tag, bits in rows)
-    return f"# sent_id = {id}\n{''.join(lines)}\n"
+        elif not re.fullmatch(r"\d+[-.]\d+", columns[0], re.ASCII):  # neither tokens of several words, nor empty nodes
+            found = _TREE.fullmatch(columns[9]) if len(columns) == 10 else None
+            if not (found and columns[1]) or columns[0] != str(len(leaves) + 1):
+                what = f"expected word {len(leaves) + 1} in 10 columns, the last with brackets such as Tree=(NP*"
+                raise BadError(number, f"{what}, not {line!r:.60}")
+            tag = columns[4] if columns[4] != "_" else columns[3]
+            leaf = f" ({escape_label(tag)} {escape_brackets(columns[1])})"
+            leaves.append(found[1].replace("/", "|").replace("*", leaf))
+    try:
+        return Tree.from_string(" ".join(leaves)), 0
+    except TreebankError as error:
+        raise BadError(block.line, f"the brackets of this sentence: {error.problem}") from None
 
 
 FORMATS = (
-    Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search,
-           _export_blocks, _export_tree, _export_text, "#FORMAT 4\n", may_cross=True),
-    Format("tiger", "TIGER XML", (".xml", ".tigerxml"), lambda text: XML.match(text) and _TIGER.search(text),
-           _tiger_blocks, _tiger_tree, _tiger_text, _TIGER_HEAD, "</body>\n</corpus>\n", may_cross=True),
-    Format("conll", "CoNLL-2012's table", (".conll", "_conll"), _CONLL.match,
-           _line_blocks, _conll_tree, _conll_text, "#begin document (trees); part 000\n", "#end document\n"),
-    Format("conllu", "CoNLL-U with brackets", (".conllu",), _CONLLU.search,
-           _line_blocks, _conllu_tree, _conllu_text),
+    Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search, _export_blocks, _export_tree,
+           _export_text, "#FORMAT 4\n"),
+    Format("tiger", "TIGER XML", (), lambda text: XML.match(text) and _TIGER.search(text), _tiger_blocks, _tiger_tree),
+    Format("conllu", "CoNLL-U with brackets", (), _CONLLU.search, _conllu_blocks, _conllu_tree),
     Format("discbracket", "discontinuous brackets", (".discbracket", ".dbr"), _is_discontinuous,
-           
            lambda file: (Block(k, [line]) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
-           _disc_tree, _disc_text, may_cross=True),
+           _disc_tree, _disc_text),
 )  # fmt: skip
 
 
 def written(sentences: Iterable[TreeOfFile], one: Format) -> Iterator[str]:
     """Yield a file with these trees in a format, piece by piece.
 
-    Raises IncparseError for a tree whose branches crossed, if the format has such branches: what it said were wrong.
+    Raises IncparseError for a tree whose branches crossed: both formats have such, and what they said were wrong.
     """
     yield one.head
-    for number, sentence in zip(count(1), sentences):
-        if sentence.n_moved and one.may_cross:
+    for number, sentence in enumerate(sentences, start=1):
+        if sentence.n_moved:
             what = f"branches cross in this sentence, and its tree is continuous now: {one.title} would say otherwise"
             raise IncparseError(f"{sentence.path}:{sentence.line}: {what}; write brackets instead, as with --to penn")
         yield one.text(sentence.tree, sentence.id or str(number))
-    yield one.foot

@@ -338,7 +338,7 @@ def scanned(
 
 SUFFIXES = tuple(".mrg .ptb .prd .psd .gld .fid .tbf .txt .bracket .brackets .tree .trees .parse .penn".split())
 _N_WATCHED = 20  # trees of a file
-_ALSO = tuple(".export .negra .discbracket .dbr .tigerxml _conll".split())  # in folders; .xml, .conllu only by name
+_ALSO = tuple(".export .negra .discbracket .dbr .tigerxml".split())  # in folders; .xml and .conllu only by name
 LOOKED_FOR = f"{' '.join((*SUFFIXES, *_ALSO))}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
 

@@ -9,7 +9,6 @@ from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_incparse.errors import IncparseError, check_type
-from spacy_incparse.tokens import escape_label
 from spacy_incparse.trees.labels import ROOT_NAMES, bare_label, function_tags
 
 if TYPE_CHECKING:
@@ -215,18 +214,6 @@ def closings(arrays: TreeArrays, index: int) -> Iterator[int]:
         while ends and ends[-1] == node + 1:
             ends.pop()
         yield n_open - len(ends)
-
-
-def bracket_bits(arrays: TreeArrays) -> list[str]:
-    """Return the brackets that open and close at each word, as the tables of CoNLL 2005 to 2012 have them."""
-    found, opened = [], ""
-    for node, (size, n_closed) in enumerate(zip(arrays.sizes, closings(arrays, 0), strict=True)):
-        if size > 1:
-            opened += f"({escape_label(arrays.full_label(node)) or 'TOP'}"
-        else:
-            found.append(f"{opened}*{')' * (n_closed - 1)}")
-            opened = ""
-    return found
 
 
 def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:

@@ -75,8 +75,8 @@ def test_other_formats_by_suffix_or_name(run, write, refused, tmp_path):
     assert result.stdout == f"{output}: 1 trees, 4 words\n"
     assert "1 nodes were moved" in result.stderr
     assert output.read_text() == "(VROOT (S (ADV-MO Da) (VAFIN-HD ist) (PPER-SB er) (VP-OC (VVPP-HD gewesen))))\n"
-    assert "branches cross" in refused("convert", source, tmp_path / "b.xml")
-    assert not (tmp_path / "b.xml").exists()
+    assert "branches cross" in refused("convert", source, tmp_path / "b.dbr")
+    assert not (tmp_path / "b.dbr").exists()
     run("convert", output, tmp_path / "c.txt", "--to", "export", "--as-published")
     text = (tmp_path / "c.txt").read_text()
     assert text == CROSSING.replace("8", "1").replace("MO\t500", "MO\t501")

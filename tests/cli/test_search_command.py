@@ -215,6 +215,16 @@ def test_ids_of_sentences(run, write):
     assert json.loads(run("search", "NN", path.with_name("b.jsonl"), "-f", "json").stdout)["id"] == "7"
 
 
+def test_ids_of_other_formats(run, write):
+    sentence = "#BOS {0}\n{1}\tNN\t--\t--\t0\n#EOS {0}\n"
+    path = write("a.export", sentence.format(12, "Rain") + "#BOS 13\n#EOS 13\n" + sentence.format(17, "Sun"))
+    for normalize in ([], ["--normalize"]):
+        found = run("search", "NN", path, "-f", "json", "--skip-bad", *normalize).stdout.splitlines()
+        assert [(row["number"], row["id"], row["text"]) for row in map(json.loads, found)] == [
+            (1, "12", "Rain"), (3, "17", "Sun")
+        ]  # fmt: skip
+
+
 def test_several_patterns_and_counts(run, file, write, tmp_path):
     patterns = write("p.txt", "# nouns\nphrase: NP < DT\n\nNP < NNP=name\n")
     commands = (["-e", "phrase: NP < DT", "-e", "NP < NNP=name"], ["--patterns", patterns])
