@@ -20,7 +20,7 @@ COMPILED = (".so", ".pyd")
 SHARED = "spacy_incparse/_cyutility."  # Cython's code that all compiled modules share; see setup.py
 SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
 MAX_WHEEL_BYTES = 60 * 10**6
-OF_EXTRAS = ("torch",)  # modules that import them are imported only with the extra
+OF_EXTRAS = ("torch", "uvicorn", "starlette")  # modules that import them are imported only with the extra
 MAX_MODEL_BYTES = {
     "en": 12 * 10**6,
     "en_accurate": 16 * 10**6,
