@@ -14,6 +14,7 @@ import spacy
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.cli.train import BEST
+from spacy_incparse.functions.dependencies import Dependency
 from spacy_incparse.training.settings import parser_config
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.labels import PHRASES, TAGS
@@ -320,5 +321,6 @@ def test_relations_and_dependencies_are_compared(load):
     cells = dict(zip(relations.TABLE.columns, relations.agreement([gold], [wrong.arrays]), strict=True))
     assert (cells["precision"], cells["recall"], cells["nonlocal recall"]) == ("50.00", "25.00", "0.00")
     assert (cells["subject"], cells["relations"], cells["nonlocal relations"]) == ("66.67", "4", "1")
-    words = [(1, "nsubj"), (-1, "root"), (3, "mark"), (1, "ccomp"), (3, "punct")]
+    pairs = [(1, "nsubj"), (-1, "root"), (3, "mark"), (1, "ccomp"), (3, "punct")]
+    words = [Dependency(*pair) for pair in pairs]
     assert relations.attachment([gold.arrays], [words]) == ["100.00", "75.00", "4"]

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from typing import Any
 
 import spacy
@@ -141,7 +142,8 @@ class Model(Proposer):
 
     def split(self, text: str) -> Iterable[Sequence[str]]:
         """Yield the words of the sentences of a text, as the pipeline finds them."""
-        with self._nlp.select_pipes(disable=[name for name, pipe in self._nlp.pipeline if isinstance(pipe, TreePipe)]):
+        behind = dropwhile(lambda one: not isinstance(one[1], TreePipe), self._nlp.pipeline)
+        with self._nlp.select_pipes(disable=[name for name, _ in behind]):
             yield from _split(self._nlp, text)
 
     def _asked(self, ask: Callable[..., Any], wanted: Wanted, **more: Any) -> Any:

@@ -8,6 +8,7 @@ from spacy_incparse.errors import TreebankError
 from spacy_incparse.patterns import Forest
 from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
 from spacy_incparse.treebanks.reader import SkipLog, forest_of, parse_bracketed, read_text, read_trees
+from spacy_incparse.trees.brackets import without_backslashes
 from spacy_incparse.trees.forest import Symbols
 from tests.reference.normalize import normalize
 from tests.strategies import deep_tree, normalised_trees, raw_trees
@@ -20,7 +21,8 @@ def scan(text):
     """The trees that the fast way reads; None where it leaves them to the reader."""
     symbols = Symbols()
     forest = Forest(symbols=symbols)
-    return list(forest) if BracketReader(symbols).read(text.encode(), forest) >= 0 else None
+    data = without_backslashes(text).encode()
+    return list(forest) if BracketReader(symbols).read(data, forest) >= 0 else None
 
 
 @given(st.lists(st.tuples(raw_trees(), BETWEEN), min_size=1, max_size=3))
