@@ -23,11 +23,12 @@ from statistics import median
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.repair.relabelling import numbered_phrases
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.arrays import Phrase, children
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workbench.bench import Bench
-from spacy_incparse.workbench.edits import edited, numbered_phrases
+from spacy_incparse.workbench.edits import edited
 from spacy_incparse.workbench.journal import Journal, journal_path
 from spacy_incparse.workbench.learning import Learning
 from spacy_incparse.workbench.proposals import Model, Proposer

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -685,9 +686,8 @@ def count_table(by: str, counts: Counter[str], words: Counter[str], is_tsv: bool
 
 def _words(node: Tree, start: int, end: int) -> list[str]:
     """Return the words from `start` to `end` of the whole tree that are not traces."""
-    arrays = node.arrays
-    places = zip(arrays.words[start:end], arrays.leaves[start:end], strict=True)
-    return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
+    overt = node.arrays.overt
+    return [node.arrays.words[i] for i in overt[bisect_left(overt, start) : bisect_left(overt, end)]]
 
 
 def _fitting(words: list[str], width: int) -> list[str]:

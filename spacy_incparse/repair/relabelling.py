@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, starmap
+from itertools import starmap
 from typing import NamedTuple, cast
 
 from spacy_incparse.parsing.parse import Constraint, Posterior
 from spacy_incparse.repair.repair import Change, Rule, is_repaired, recorded, relabel
 from spacy_incparse.treebanks.reader import normalize
-from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
+from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.trees.labels import ROOT, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
 
 PARSER = "parser"
@@ -94,14 +96,22 @@ def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[
     return found, n_left
 
 
+def numbered_phrases(tree: Tree) -> list[tuple[int, Phrase]]:
+    """Return the phrases below the root, or with one that is no wrapper, by node: categories, and words but traces."""
+    arrays = tree.own_arrays
+    places, found = [bisect_left(arrays.overt, word) for word in range(len(arrays.words) + 1)], []
+    for node in range(int(arrays.labels[0] in WRAPPERS), len(arrays.sizes)):
+        start, end = places[arrays.starts[node]], places[arrays.ends[node]]
+        if arrays.sizes[node] > 1 and start < end:
+            found.append((node, (bare_label(arrays.labels[node]), start, end)))
+    return found
+
+
 def phrases_by_span(tree: Tree) -> dict[Span, list[int]]:
     """Return the indices of the phrases over each span of words, the highest first; without traces and wrappers."""
-    arrays = tree.own_arrays
-    before = list(accumulate((arrays.labels[leaf] != TRACE_TAG for leaf in arrays.leaves), initial=0))
     found: dict[Span, list[int]] = defaultdict(list)
-    for node, size in enumerate(arrays.sizes):
-        start, end = before[arrays.starts[node]], before[arrays.ends[node]]
-        if size > 1 and start < end and arrays.labels[node] not in WRAPPERS:
+    for node, (label, start, end) in numbered_phrases(tree):
+        if label not in WRAPPERS:
             found[start, end].append(node)
     return dict(found)
 

@@ -14,9 +14,9 @@ import srsly
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns.pattern import Pattern, compile
 from spacy_incparse.tokens import escape_label
-from spacy_incparse.trees.arrays import TreeArrays, children, compress_nodes, lowest_common
+from spacy_incparse.trees.arrays import TreeArrays, children, lowest_common, replaced, rows_below
 from spacy_incparse.trees.forest import Forest
-from spacy_incparse.trees.labels import TRACE_TAG, bare_label
+from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree
 
 _MOST_CHANGES = 10  # changes per node: more of them never end
@@ -246,20 +246,16 @@ def excise(arrays: TreeArrays, node: int) -> Edit:
     if node == 0 or arrays.sizes[node] == 1:
         raise EditError("only a phrase below the root can be excised")
     parent = arrays.parents[node]
-    sizes = _grown(arrays, parent, -1)
-    del sizes[node]
-    return Edit(TreeArrays.of((*arrays.labels[:node], *arrays.labels[node + 1 :]), sizes, arrays.words), parent)
+    return Edit(replaced(arrays, parent, node, 1, []), parent)
 
 
 def prune(arrays: TreeArrays, node: int) -> Edit:
     """Remove a node with its words, and the phrases above that are then empty. Raises EditError if nothing is left."""
-    top = _emptied(arrays, node)
+    top = emptied(arrays, node)
     if top == 0:
         raise EditError("nothing would be left of the tree")
-    behind, first = top + arrays.sizes[top], arrays.starts[top]
-    kept = [not top <= k < behind for k in range(len(arrays.sizes))]
-    words = (*arrays.words[:first], *arrays.words[arrays.ends[top] :])
-    return Edit(TreeArrays.of(*compress_nodes(arrays.labels, arrays.sizes, kept), words), arrays.parents[top])
+    parent = arrays.parents[top]
+    return Edit(replaced(arrays, parent, top, arrays.sizes[top], []), parent)
 
 
 def delete(arrays: TreeArrays, node: int) -> Edit:
@@ -279,7 +275,7 @@ def move(arrays: TreeArrays, node: int, relation: str, other: int) -> Edit:
     """
     is_sister = relation[0] == "$"
     parent, behind = (arrays.parents[other] if is_sister else other), other + arrays.sizes[other]
-    top = _emptied(arrays, node, parent)
+    top = emptied(arrays, node, parent)
     if parent < 0 or (behind == other + 1 and not is_sister):
         raise EditError("the root has no sisters, and a POS node has no children")
     if top <= other < top + arrays.sizes[top] or node == 0:
@@ -292,18 +288,10 @@ def move(arrays: TreeArrays, node: int, relation: str, other: int) -> Edit:
         number += len(places) if number < 0 else -1
     if not 0 <= number < len(places):
         raise EditError(f"{arrays.labels[other]} would need more children for {relation}")
-    n_moved, n_removed = arrays.sizes[node], arrays.sizes[top]
-    grown, shrunk = _grown(arrays, parent, n_moved), _grown(arrays, arrays.parents[top], -n_removed)
-    sizes = [one + two - old for one, two, old in zip(grown, shrunk, arrays.sizes, strict=True)]
-    texts = [
-        arrays.words[start] if size == 1 else None for start, size in zip(arrays.starts, arrays.sizes, strict=True)
-    ]
-    rows, inside = list(zip(arrays.labels, sizes, texts, strict=True)), slice(node, node + n_moved)
-    moved = list(zip(arrays.labels[inside], arrays.sizes[inside], texts[inside], strict=True))
-    del rows[top : top + n_removed]
-    at = places[number] - (n_removed if places[number] > top else 0)
-    labels, sizes, texts = map(list, zip(*rows[:at], *moved, *rows[at:], strict=True))
-    found = TreeArrays.of(labels, sizes, [text for text in texts if text is not None])
+    at, rows = places[number], rows_below(arrays, node)
+    grown = replaced(arrays, parent, at, 0, rows)
+    old = top + len(rows) * (at <= top)  # where it is now
+    found = replaced(grown, grown.parents[old], old, arrays.sizes[top], [])
     if _words(found) != _words(arrays):
         raise EditError("the words would come in another order")
     return Edit(found, lowest_common(arrays, arrays.parents[top], parent))
@@ -317,11 +305,8 @@ def insert(arrays: TreeArrays, first: int, last: int, label: str) -> Edit:
     parents = arrays.parents
     if parents[first] != parents[last] or last < first or first == 0:
         raise EditError("a phrase can only be inserted over a node, or over one and a later sister")
-    end = last + arrays.sizes[last]
-    labels = (*arrays.labels[:first], label, *arrays.labels[first:])
-    sizes = _grown(arrays, parents[first], 1)
-    sizes.insert(first, end - first + 1)
-    return Edit(TreeArrays.of(labels, sizes, arrays.words), parents[first])
+    n_nodes = last + arrays.sizes[last] - first
+    return Edit(replaced(arrays, parents[first], first, 0, [(label, n_nodes + 1, "")]), parents[first])
 
 
 def raise_node(arrays: TreeArrays, node: int) -> Edit:
@@ -334,12 +319,7 @@ def raise_node(arrays: TreeArrays, node: int) -> Edit:
     is_first, is_last = node == parent + 1, end == parent_end
     if parent <= 0 or is_first == is_last:
         raise EditError("only the first or last of several children can be raised, and not above the root")
-    labels, sizes = list(arrays.labels), list(arrays.sizes)
-    sizes[parent] -= end - node
-    if is_first:  # the parent moves behind its first child
-        labels.insert(end - 1, labels.pop(parent))
-        sizes.insert(end - 1, sizes.pop(parent))
-    return Edit(TreeArrays.of(labels, sizes, arrays.words), arrays.parents[parent])
+    return move(arrays, node, "$+" if is_first else "$-", parent)
 
 
 def relabel(arrays: TreeArrays, node: int, label: str) -> Edit:
@@ -386,22 +366,12 @@ class EditError(ValueError):
 
 def _words(arrays: TreeArrays) -> list[str]:
     """Return the words that are not traces."""
-    places = zip(arrays.words, arrays.leaves, strict=True)
-    return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
+    return [arrays.words[i] for i in arrays.overt]
 
 
-def _emptied(arrays: TreeArrays, node: int, kept: int = -1) -> int:
+def emptied(arrays: TreeArrays, node: int, kept: int = -1) -> int:
     """Return the highest node that has nothing but this one, below the node that is kept."""
     parent = arrays.parents[node]
     while parent not in (-1, kept) and arrays.sizes[parent] == arrays.sizes[node] + 1:
         node, parent = parent, arrays.parents[parent]
     return node
-
-
-def _grown(arrays: TreeArrays, node: int, n_nodes: int) -> list[int]:
-    """Return the sizes after a node and all above it have grown."""
-    sizes = list(arrays.sizes)
-    while node >= 0:
-        sizes[node] += n_nodes
-        node = arrays.parents[node]
-    return sizes

@@ -9,7 +9,7 @@ from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_incparse.errors import IncparseError, check_type
-from spacy_incparse.trees.labels import ROOT_NAMES, bare_label, function_tags
+from spacy_incparse.trees.labels import ROOT_NAMES, TRACE_TAG, bare_label, function_tags
 
 if TYPE_CHECKING:
     from spacy_incparse.trees.empties import Annotation
@@ -101,6 +101,11 @@ class TreeArrays:
         return tuple(index for index, size in enumerate(self.sizes) if size == 1)
 
     @cached_property
+    def overt(self) -> tuple[int, ...]:
+        """Index of each word that is no trace."""
+        return tuple(word for word, leaf in enumerate(self.leaves) if self.labels[leaf] != TRACE_TAG)
+
+    @cached_property
     def word_offsets(self) -> tuple[int, ...]:
         """Offset of each word in the words joined by single spaces, and of one more word after the last."""
         return tuple(accumulate((len(word) + 1 for word in self.words), initial=0))
@@ -172,6 +177,35 @@ def arrays_of_phrases(phrases: Iterable[Phrase], words: Sequence[str], tags: Ite
             builder.close()
             ends.pop()
     return builder.arrays()
+
+
+Row = tuple[str, int, str]
+"""The label of a node, its size and, for a POS node, its word."""
+
+
+def rows_below(arrays: TreeArrays, node: int) -> list[Row]:
+    """Return the nodes of a subtree in pre-order."""
+    part, words = arrays.subtree(node), iter(arrays.words[arrays.starts[node] :])
+    nodes = zip(part.labels, part.sizes, strict=True)
+    return [(label, size, next(words) if size == 1 else "") for label, size in nodes]
+
+
+def replaced(arrays: TreeArrays, parent: int, place: int, n_old: int, rows: Sequence[Row]) -> TreeArrays:
+    """Return the tree with other nodes in the place of so many that begin at a place below a parent.
+
+    The parent and all above it grow or shrink; of the other nodes, none may lose a part.
+    """
+    sizes, behind = list(arrays.sizes), place + n_old
+    while parent >= 0:
+        sizes[parent] += len(rows) - n_old
+        parent = arrays.parents[parent]
+    starts = [*arrays.starts, len(arrays.words)]
+    words = [word for _, size, word in rows if size == 1]
+    return TreeArrays.of(
+        [*arrays.labels[:place], *(row[0] for row in rows), *arrays.labels[behind:]],
+        [*sizes[:place], *(row[1] for row in rows), *sizes[behind:]],
+        [*arrays.words[: starts[place]], *words, *arrays.words[starts[behind] :]],
+    )
 
 
 NESTED = ("all", "outermost", "innermost")

@@ -11,13 +11,13 @@ from importlib.resources import files
 from typing import Any
 
 from spacy_incparse.errors import IncparseError, optional_module
+from spacy_incparse.repair.relabelling import numbered_phrases
 from spacy_incparse.trees.empties import co_indexed
 from spacy_incparse.trees.labels import TRACE_TAG
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import is_right_to_left
 from spacy_incparse.viz.options import Look
 from spacy_incparse.workbench.bench import Bench, ConflictError
-from spacy_incparse.workbench.edits import numbered_phrases
 from spacy_incparse.workbench.learning import Learning, actions_per_word
 from spacy_incparse.workbench.proposals import Model
 

@@ -14,21 +14,14 @@ from zlib import crc32
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.summaries import Agreement
 from spacy_incparse.patterns.pattern import compile
+from spacy_incparse.repair.relabelling import numbered_phrases
 from spacy_incparse.repair.repair import Rule, repair_tree
 from spacy_incparse.trees.arrays import Phrase, TreeArrays, children
 from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.labels import TRACE_TAG, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Comparison, compare
-from spacy_incparse.workbench.edits import (
-    RETOKENIZING,
-    Forbidden,
-    edited,
-    learned,
-    node_of,
-    numbered_phrases,
-    words_and_tags,
-)
+from spacy_incparse.workbench.edits import RETOKENIZING, Forbidden, edited, learned, node_of, words_and_tags
 from spacy_incparse.workbench.journal import Journal
 from spacy_incparse.workbench.proposals import N_ALTERNATIVES, Proposer, Wanted
 from spacy_incparse.workbench.sources import Source, checksum

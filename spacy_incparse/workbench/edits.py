@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.repair.repair import EditError, delete, excise, insert, move
+from spacy_incparse.repair.relabelling import numbered_phrases
+from spacy_incparse.repair.repair import EditError, delete, emptied, excise, insert, move
 from spacy_incparse.tokens import escape_label
-from spacy_incparse.trees.arrays import Phrase, TreeArrays, children, lowest_common
+from spacy_incparse.trees.arrays import Phrase, TreeArrays, children, lowest_common, replaced
 from spacy_incparse.trees.builder import tree_of_phrases
-from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
+from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS
 from spacy_incparse.trees.tree import Tree
 
 _INDEX = re.compile(r"-(\d+)(?=[-=]|$)")
@@ -138,23 +138,6 @@ def _merged(before: TreeArrays, after: TreeArrays) -> TreeArrays:
     return after
 
 
-def _replaced(
-    arrays: TreeArrays, parent: int, place: int, n_old: int, rows: Sequence[tuple[str, int, str]]
-) -> TreeArrays:
-    """Return the tree with other nodes, each a label, a size and a word, for so many below a parent at a place."""
-    sizes, behind = list(arrays.sizes), place + n_old
-    while parent >= 0:
-        sizes[parent] += len(rows) - n_old
-        parent = arrays.parents[parent]
-    starts = [*arrays.starts, len(arrays.words)]
-    words = [word for _, size, word in rows if size == 1]
-    return TreeArrays.of(
-        [*arrays.labels[:place], *(row[0] for row in rows), *arrays.labels[behind:]],
-        [*sizes[:place], *(row[1] for row in rows), *sizes[behind:]],
-        [*arrays.words[: starts[place]], *words, *arrays.words[starts[behind] :]],
-    )
-
-
 def _split(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     node, at = _word_node(arrays, action), action["at"]
     word, tag = arrays.words[arrays.starts[node]], arrays.labels[node]
@@ -162,7 +145,7 @@ def _split(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
         raise IncparseError(f"{word!r:.40} has {len(word)} characters: it cannot be split after {at!r:.20}")
     if node == 0:
         raise IncparseError("a tree of one tag has no room for two words: wrap it first")
-    return _replaced(arrays, arrays.parents[node], node, 1, [(tag, 1, word[:at]), (tag, 1, word[at:])])
+    return replaced(arrays, arrays.parents[node], node, 1, [(tag, 1, word[:at]), (tag, 1, word[at:])])
 
 
 def _join(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
@@ -170,10 +153,9 @@ def _join(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     start = arrays.starts[node] + 1
     if start == len(arrays.words) or arrays.labels[top := arrays.leaves[start]] == TRACE_TAG:
         raise IncparseError(f"no word follows {arrays.words[start - 1]!r:.40} immediately")
-    while arrays.sizes[arrays.parents[top]] == arrays.sizes[top] + 1:  # it would be empty
-        top = arrays.parents[top]
+    top = emptied(arrays, top)
     joined = _with(arrays, {}, {start - 1: arrays.words[start - 1] + arrays.words[start]})
-    return _replaced(joined, arrays.parents[top], top, arrays.sizes[top], [])
+    return replaced(joined, arrays.parents[top], top, arrays.sizes[top], [])
 
 
 def _word_node(arrays: TreeArrays, action: Mapping[str, Any]) -> int:
@@ -192,7 +174,7 @@ def _trace(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     if type(at) is not int or not 0 <= at < len(places):
         raise IncparseError(f"at is {at!r:.20}: {_named(arrays, parent)} has the places 0 to {len(places) - 1}")
     new = [(_label(action), 2, ""), (TRACE_TAG, 1, kind)] if action.get("label") else [(TRACE_TAG, 1, kind)]
-    return _replaced(arrays, parent, places[at], 0, new)
+    return replaced(arrays, parent, places[at], 0, new)
 
 
 def _coindex(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
@@ -222,22 +204,10 @@ EDITS: dict[str, Callable[[TreeArrays, Mapping[str, Any]], TreeArrays]] = {
 RETOKENIZING = ("split", "join")
 
 
-def numbered_phrases(tree: Tree) -> list[tuple[int, Phrase]]:
-    """Return the phrases below the root, or with one that is no wrapper, by node: categories, and words but traces."""
-    arrays = tree.own_arrays
-    leaves = (arrays.labels[leaf] != TRACE_TAG for leaf in arrays.leaves)
-    places, first = list(accumulate(leaves, initial=0)), int(arrays.labels[0] in WRAPPERS)
-    return [
-        (i, (bare_label(arrays.labels[i]), places[arrays.starts[i]], places[arrays.ends[i]]))
-        for i in range(first, len(arrays.sizes))
-        if arrays.sizes[i] > 1 and places[arrays.starts[i]] < places[arrays.ends[i]]
-    ]
-
-
 def words_and_tags(tree: Tree) -> tuple[list[str], list[str]]:
     """Return the words that are no traces, and their tags."""
-    pairs = [pair for pair in zip(tree.words, tree.tags, strict=True) if pair[1] != TRACE_TAG]
-    return [word for word, _ in pairs], [tag for _, tag in pairs]
+    overt, tags = tree.own_arrays.overt, tree.tags
+    return [tree.words[i] for i in overt], [tags[i] for i in overt]
 
 
 Forbidden = tuple[str | None, int, int]

@@ -4,8 +4,9 @@ import random
 import pytest
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.repair.relabelling import numbered_phrases
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workbench.edits import edited, forced, learned, numbered_phrases, words_and_tags
+from spacy_incparse.workbench.edits import edited, forced, learned, words_and_tags
 from tests.workbench.random_actions import letters, opened, random_action, seen
 
 N_SEQUENCES = int(os.environ.get("INCPARSE_ACTION_SEQUENCES", "300"))
