@@ -1,4 +1,3 @@
-import gzip
 import importlib
 import os
 import re
@@ -15,9 +14,7 @@ import spacy
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.cli.train import BEST
 from spacy_incparse.functions.dependencies import Dependency
-from spacy_incparse.training.settings import parser_config
 from spacy_incparse.treebanks.reader import read_treebank
-from spacy_incparse.trees.labels import PHRASES, TAGS
 from spacy_incparse.trees.tree import Tree
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -38,7 +35,8 @@ def _pool(*_, **__):
 def load():
     """Import a module of the benchmarks as their scripts do; they set environment variables when imported.
 
-    They train in this process, and with small tables of weights, since large ones take longer to fill and copy.
+    They train in this process, with small tables of weights, since large ones take longer to fill and copy, and try one
+    setting of each learner of the reranker.
     """
 
     def read_small(*arguments, **options):
@@ -52,6 +50,9 @@ def load():
         m.setattr("accuracy.get_context", lambda _: SimpleNamespace(Pool=_pool))
         m.setattr("chart_sides.TABLE_BITS", 14)
         m.setattr("chart_sides.MAX_PASSES", 2)
+        for name, side in importlib.import_module("rerank_sides").SIDES.items():
+            grid = {key: values[:1] for key, values in side.grid.items()}
+            m.setitem(importlib.import_module("rerank_sides").SIDES, name, replace(side, grid=grid))
         yield importlib.import_module
 
 
@@ -96,6 +97,14 @@ def run(load, models, tmp_path):
         ("measures --model {generative} --sentences 1 --grammars 1", "measures-twin", "largest difference", 0, 1e-6),
         ("chart_pruning --limit 15 --unpruned 8 --lengths 9 --epochs 1", "lengths-sample-9", "edges", 1, 9e4),
         ("speed --epochs 1 --limit 20 --rounds 1 --fast beam_size=2", "speed-sample-fast", "F", 0, 100),
+        ("paper_tables --limit 15 --epochs 1 --tags gold --weights 5 --seeds 0 --only table4,figure5 "
+         "--output {tmp}/out", "paper-sample-gold-hybrid-gain", "its F", 1, 100),
+        ("reranking --config paper --epochs 1 --limit 15 --folds 2 --rounds 2 --cost-rounds 2 --n 5 "
+         "--only table3,rounds --learners boost,risk+generative --greedy-rounds 1 --output {tmp}/out",
+         "rerank-sample-paper-oracle", "F", 1, 100),
+        ("chart_papers --limit 30 --protocols taskar-head,finkel,product --kinds gold --only systems "
+         "--sides generative,lexical+aux,max-margin --output {tmp}/out",
+         "chart-sample-taskar-head-15-gold-lexical+aux", "F", 1, 100),
     ],
 )  # fmt: skip
 def test_a_figure(run, command, row, column, least, most):
@@ -122,56 +131,6 @@ def test_neural_parsers_and_combinations(run):
     assert first == last
     row = run("neural_footprint --parser {tmp}/out --limit 10 --name x --runs 1")["footprint-sample-x"]
     assert 50 < float(row["peak MB"]) < 1000
-
-
-# What is finished is not made again, and its figures are the same.
-@pytest.mark.parametrize(
-    ("command", "finished", "row", "column", "least", "most"),
-    [
-        (
-            "paper_tables --limit 15 --epochs 1 --tags gold --weights 5 --seeds 0 --only table4,figure5",
-            "paper_sides.train_passes", "paper-sample-gold-hybrid-gain", "its F", 1, 100,
-        ),
-        (
-            "reranking --config paper --epochs 1 --limit 15 --folds 2 --rounds 2 --cost-rounds 2 --n 5 "
-            "--learners boost,risk+generative --greedy-rounds 1 --only table3,rounds",
-            "rerank_study.cross_validate", "rerank-sample-paper-oracle", "F", 1, 100,
-        ),
-        (
-            "chart_papers --limit 30 --protocols taskar-head,finkel,product --kinds gold "
-            "--sides generative,lexical+aux,max-margin --only systems",
-            "chart_papers.Lab", "chart-sample-taskar-head-15-gold-lexical+aux", "F", 1, 100,
-        ),
-    ],
-    ids=lambda value: str(value).split()[0],
-)  # fmt: skip
-def test_studies(run, load, monkeypatch, command, finished, row, column, least, most):
-    if command.startswith("reranking"):  # one setting of each
-        sides = load("rerank_sides").SIDES
-        for name, side in list(sides.items()):
-            one = {key: values[:1] for key, values in side.grid.items()}
-            monkeypatch.setitem(sides, name, replace(side, grid=one))
-    rows = run(f"{command} --output {{tmp}}/out")
-    assert least <= float(rows[row][column]) <= most
-    load(command.split()[0])
-    monkeypatch.setattr(finished, None)
-    again = run(f"{command} --output {{tmp}}/out")
-    assert {name: figures.get("F") for name, figures in again.items()} == {
-        name: figures.get("F") for name, figures in rows.items()
-    }
-
-
-def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
-    text = (FOLDER.parent / "docs" / "training.md").read_text(encoding="utf8")
-    (block,) = re.findall(r'`(\{"kind": "max_margin".*?\})`', text)
-    (tmp_path / "settings.json").write_text(block, encoding="utf8")
-    recipe = read_recipe(str(tmp_path / "settings.json"))
-    trees = [tree for tree in read_treebank(TRAIN) if len(tree.words) <= 12][:30]
-    config = parser_config(recipe.training | recipe.search)
-    learner = recipe.kind.learner(trees, [tree.tags for tree in trees], config, recipe.heads, None)
-    lab = load("chart_lab")
-    built = lab.Lab(trees, load("chart_sides").TASKAR, recipe.heads, lab.WORDS).grammar
-    assert (learner.grammar.rules, learner.grammar.states) == (built.rules, built.states)
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):
@@ -202,62 +161,6 @@ def test_embedded_pipelines_learn_from_what_they_may(load, tmp_path):
     assert held_out == [*given[180:200], *given[580:600], *given[980:]]  # stretches 9, 29 and 49 of 50
     assert sorted(map(str, held_out + rest)) == sorted(map(str, given))
     assert not set(map(str, sources.rest(given, 10, 9))) & set(map(str, held_out))
-
-
-def test_constructed_trees_have_the_shapes_of_speech_and_of_money(load):
-    module = load("constructed_trees")
-    sentences = (
-        "(TOP (S (NP (DT The) (NN rain)) (VP (VBD came)) (. .)))",
-        "(TOP (SQ (VBP Do) (NP (PRP you)) (VP (VB see) (NP (DT the) (NN sea))) (. ?)))",
-        "(TOP (SBARQ (WHNP (WP Who)) (SQ (VP (VBZ calls) (NP (PRP us)))) (. ?)))",
-    )
-    given = [Tree.from_string(sentence) for sentence in sentences]
-    trees = module.constructed(given, 150, 0)
-    assert trees[:20] == module.constructed(given, 150, 0)[:20]
-    speech, money, other = trees[:150], trees[150:300], trees[300:]
-    for tree in speech:
-        (top,) = tree.children
-        labels = [child.label for child in top.children if child.label not in ("``", "''", ",", ".")]
-        assert labels[0] in ("S", "SQ", "SBARQ") or "PRN" in labels
-        assert (top.label == "SINV") == (labels[1:3] == ["VP", "NP"])
-    assert all(tree.phrases("QP") or not {"million", "billion", "trillion"} & set(tree.words) for tree in money)
-    assert {tree.children[0].label for tree in other} == {"S", "SQ", "SBARQ", "SINV", "NP"}
-    assert {label for tree in trees for label in [node.label for node in tree.preorder()]} <= {*PHRASES, *TAGS}
-
-
-def test_the_splitter_learns_from_genres_that_may_be_used(load, tmp_path):
-    path = tmp_path / "train.conllu.gz"
-    sentences = [
-        ("news_a", 1, "Rain fell."),
-        ("news_a", 2, "It stopped."),
-        ("news_a", 3, "Head"),
-        ("whow_b", 1, "Cut it."),
-    ]
-    lines = [
-        f"{'# newpar_block = p' if (name, n) != ('news_a', 2) else ''}\n# sent_id = GUM_{name}-{n}\n# text = {text}\n"
-        for name, n, text in sentences
-    ]
-    path.write_bytes(gzip.compress("".join(lines).encode()))
-    gum = load("train_splitter").gum
-    assert gum(path) == [[["Rain fell.", "It stopped."], ["Head"]]]
-    assert gum(path, genres=None)[1:] == [[["Cut it."]]]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("We met Mr. Hill and Lt. Moss. They had won.", ["We met Mr. Hill and Lt. Moss.", "They had won."]),
-        (
-            "“Stop!” I said. “It is late.” He sat down there.",
-            ["“Stop!” I said.", "“It is late.”", "He sat down there."],
-        ),
-        ("The ship came at 5 p.m. The crew was ill.", ["The ship came at 5 p.m.", "The crew was ill."]),
-        ("She left Baker Bros. Inc. Peters stayed there.", None),  # who knows
-        ("It ended there ... Nobody was surprised at all.", None),
-    ],
-)
-def test_boundaries_by_rules(load, text, expected):
-    assert load("train_splitter").by_rules([text], 1) == ([expected] if expected else [])
 
 
 def test_sentences_count_if_both_ends_are_right(load):
@@ -300,15 +203,6 @@ def test_documents_have_the_figures_of_the_results_which_have_the_tables_of_each
         assert {(table.heading, frozenset(table.columns)) for table in tables} <= written, script
     text = path.read_text(encoding="utf8")
     assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|usr|work|mnt|data|Users)\b", text)  # of the machine
-
-
-def test_house(load, capsys):
-    """The counts of the sources, and of what a traced call enters."""
-    house = load("house")
-    house.main(["--static"])
-    assert re.search(r"settings that users can write \| .* \| \d+ \(\d+\) \|", capsys.readouterr().out)
-    assert house.lines_before_definitions(["import os", "", "@cache", "def f():", "    pass"]) == 2
-    assert house.traced("pipe")["frames"] > 1
 
 
 def test_relations_and_dependencies_are_compared(load):
