@@ -25,7 +25,7 @@ from spacy_incparse.functions.tables import NAMES, LanguageTable
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
-from spacy_incparse.treebanks.reader import ANNOTATED, SkipLog, Step, read_numbered_trees, read_parses
+from spacy_incparse.treebanks.reader import ANNOTATED, SkipLog, read_numbered_trees, read_parses
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -83,20 +83,10 @@ def evaluate_command(
     options.write_json(output, settings | evaluation.to_dict())
 
 
-def _gold_trees(
-    treebank: str,
-    *,
-    gold_tags: bool,
-    skip_bad: bool,
-    no_tags: bool,
-    dialect: str | None,
-    separators: str | None = None,
-    steps: Sequence[Step] | None = None,
-) -> list[Tree]:
+def _gold_trees(treebank: str, *, gold_tags: bool, no_tags: bool, **how: Any) -> list[Tree]:
     if gold_tags and no_tags:
         raise IncparseError("--gold-tags and --no-tags exclude each other")
-    how: dict[str, Any] = {"skip_bad": skip_bad, "no_tags": no_tags, "separators": separators, "dialect": dialect}
-    return options.open_treebank(treebank, **how, steps=steps)
+    return options.open_treebank(treebank, no_tags=no_tags, **how)
 
 
 @dataclass(frozen=True)

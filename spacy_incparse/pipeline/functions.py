@@ -91,13 +91,10 @@ def make_incparse_functions(
     scorer: as in every spaCy component.
     """
     check_source(nlp, name, model, FunctionsModel)
-    settings: dict[str, Any] = {
-        "functions": functions,
-        "empties": empties,
-        "labels": labels,
-        "dependencies": dependencies,
-    }
-    return FunctionFinder(nlp.vocab, FunctionsModel(model), name, **settings, training=training, scorer=scorer)
+    return FunctionFinder(
+        nlp.vocab, FunctionsModel(model), name, functions=functions, empties=empties, labels=labels,
+        dependencies=dependencies, training=training, scorer=scorer,
+    )  # fmt: skip
 
 
 class FunctionFinder(TrainedPipe):
@@ -123,8 +120,7 @@ class FunctionFinder(TrainedPipe):
         super().__init__(vocab, model, name, scorer)
         if labels not in LABELS:
             raise ConfigError(f"{name}: labels = {labels!r} must be one of {', '.join(LABELS)}")
-        self.functions, self.empties, self.label_form = functions, empties, labels
-        self.dependencies = dependencies
+        self.functions, self.empties, self.label_form, self.dependencies = functions, empties, labels, dependencies
         self.training = TRAINING | (training or {})
         if unknown := sorted(set(self.training) - set(TRAINING)):
             raise ConfigError(f"{name}: training has no setting {unknown[0]!r}; expected {', '.join(TRAINING)}")

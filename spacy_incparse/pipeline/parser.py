@@ -148,19 +148,14 @@ class IncParser(TreePipe):
         self.model.start_training(self._run.learner, self._run.tagger)
 
     def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
+        self, examples: Iterable[Example], *, losses: dict[str, float] | None = None, **kwargs: Any
     ) -> dict[str, float]:
         """Learn from each sentence of the examples in turn, in an order that depends only on the seed.
 
         A loaded component is fine-tuned: it continues from its averaged weights, and keeps its tagger. The loss is the
-        number of sentences that the parser got wrong before the update. `drop` and `sgd` are ignored. A parser that is
-        trained in one pass has learned everything in `initialize`, so its loss is 0. Raises IncparseError if there are
-        no weights, or the parser's kind cannot be fine-tuned.
+        number of sentences that the parser got wrong before the update. spaCy's other arguments are ignored. A parser
+        that is trained in one pass has learned everything in `initialize`, so its loss is 0. Raises IncparseError if
+        there are no weights, or the parser's kind cannot be fine-tuned.
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)

@@ -142,12 +142,7 @@ class TrainedPipe(TrainablePipe):
         return 0
 
     def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
+        self, examples: Iterable[Example], *, losses: dict[str, float] | None = None, **kwargs: Any
     ) -> dict[str, float]:
         """Check the examples and return `losses`, with 0 for this component: all training happens in `initialize`."""
         losses = {} if losses is None else losses

@@ -224,10 +224,15 @@ class Production(NamedTuple):
 
 def children(arrays: TreeArrays, index: int) -> Iterator[int]:
     """Yield the children of a node from left to right."""
-    child, behind = index + 1, index + arrays.sizes[index]
+    return children_by_size(arrays.sizes, index)
+
+
+def children_by_size(sizes: Sequence[int], index: int) -> Iterator[int]:
+    """Yield the children of a node, given the sizes of the subtrees of nodes in pre-order."""
+    child, behind = index + 1, index + sizes[index]
     while child < behind:
         yield child
-        child += arrays.sizes[child]
+        child += sizes[child]
 
 
 def postorder(arrays: TreeArrays, index: int) -> Iterator[int]:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from spacy_incparse.trees.arrays import children_by_size
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import columns, visible
 
@@ -111,7 +112,7 @@ def lay_out(sizes: Sequence[int], widths: Sequence[int], gap: int) -> Layout:
     Each subtree gets a block wide enough for its label and its children's blocks, with `gap` to its right. A node is
     centered between its first and last child, unless its label would then leave its block.
     """
-    n_nodes, children = len(sizes), [child_indices(sizes, i) for i in range(len(sizes))]
+    n_nodes, children = len(sizes), [list(children_by_size(sizes, i)) for i in range(len(sizes))]
     blocks, inner = [0] * n_nodes, [0] * n_nodes  # the width of each block, and of its children's blocks together
     for i in reversed(range(n_nodes)):
         inner[i] = sum(blocks[child] for child in children[i])
@@ -130,15 +131,6 @@ def lay_out(sizes: Sequence[int], widths: Sequence[int], gap: int) -> Layout:
             middle = (centres[children[i][0]] + centres[children[i][-1]]) // 2
             centres[i] = min(max(middle, lefts[i] + half), lefts[i] + rest + half)
     return Layout(centres, depths, parents, blocks[0] - gap)
-
-
-def child_indices(sizes: Sequence[int], index: int) -> list[int]:
-    """Return the children of a node from left to right, as indices in pre-order."""
-    children, child, behind = [], index + 1, index + sizes[index]
-    while child < behind:
-        children.append(child)
-        child += sizes[child]
-    return children
 
 
 Width = Callable[[SketchNode], int]
@@ -189,7 +181,7 @@ def _find_cuts(
     breaks: dict[int, int] = {}
     sizes, blocks, words = [node.size for node in nodes], [0] * len(nodes), tree.arrays.words
     for i in reversed(range(len(nodes))):
-        children = child_indices(sizes, i)
+        children = list(children_by_size(sizes, i))
         excess = sum(blocks[child] for child in children) - limit
         for child in sorted(children, key=lambda child: -blocks[child]) if excess > 0 else ():
             if excess <= 0 or sizes[child] == 1:

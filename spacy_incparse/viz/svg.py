@@ -8,11 +8,12 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError, IncparseError, optional_module
+from spacy_incparse.trees.arrays import children_by_size
 from spacy_incparse.trees.empties import co_indexed
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack, visible
 from spacy_incparse.viz.options import INK, LINE, Look, Options, read_options
-from spacy_incparse.viz.sketch import Sketch, SketchNode, child_indices, lay_out, sketch, wrap
+from spacy_incparse.viz.sketch import Sketch, SketchNode, lay_out, sketch, wrap
 
 _MARGIN = 8
 CAIRO_FORMATS = ("png", "pdf")
@@ -241,7 +242,7 @@ def _bars(tree: Tree, options: Options, look: Look) -> list[_Bar]:
     for i in range(tree.index + tree.size - 1, tree.index - 1, -1):
         if arrays.sizes[i] == 1:
             continue
-        heights[i] = max(heights[child] for child in child_indices(arrays.sizes, i))
+        heights[i] = max(heights[child] for child in children_by_size(arrays.sizes, i))
         if options.shows(arrays.labels[i]):
             heights[i] += 1
             if heights[i] <= _TALLEST:

@@ -6,10 +6,11 @@ from collections.abc import Collection
 from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.arrays import children_by_size
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 from spacy_incparse.viz.options import Options
-from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, child_indices, lay_out, sketch
+from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, lay_out, sketch
 
 _MAX_CELLS = 1_000_000  # a larger drawing of a deep tree becomes an outline, whatever the width
 
@@ -75,7 +76,7 @@ def _drawn(nodes: Sketch, layout: Layout, lines: str, roof: str, mirrored: bool)
         centre, top = layout.centres[i], 2 * layout.depths[i]
         if node.size > 1:
             put(top, centre, node.label)
-            centres = [layout.centres[k] for k in (i, *child_indices(sizes, i))]
+            centres = [layout.centres[k] for k in (i, *children_by_size(sizes, i))]
             parent, *children = [layout.width - 1 - k for k in centres] if mirrored else centres
             rows[top + 1].append(_edges(parent, children, lines))
             continue

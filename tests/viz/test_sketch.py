@@ -3,9 +3,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.trees.arrays import children_by_size
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.sketch import child_indices, folded_phrases, lay_out, sketch, text_lines, wrap
+from spacy_incparse.viz.sketch import folded_phrases, lay_out, sketch, text_lines, wrap
 from tests.strategies import normalised_trees, raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")
@@ -20,7 +21,7 @@ def check_shape(nodes):
     sizes = [node.size for node in nodes]
     assert sizes[0] == len(nodes)
     for i, size in enumerate(sizes):
-        assert 1 + sum(sizes[child] for child in child_indices(sizes, i)) == size
+        assert 1 + sum(sizes[child] for child in children_by_size(sizes, i)) == size
 
 
 def test_phrases_are_folded_by_label_depth_and_length():
@@ -75,7 +76,7 @@ def test_nothing_overlaps_and_parents_stand_over_their_children(tree, data, gap)
         assert start >= 0
         assert start + widths[i] <= layout.width
         boxes.setdefault(layout.depths[i], []).append((start, start + widths[i]))
-        for child in child_indices(sizes, i):
+        for child in children_by_size(sizes, i):
             assert (layout.parents[child], layout.depths[child]) == (i, layout.depths[i] + 1)
         # A node and its descendants do not overlap with their neighbors, on every level.
         below = range(i, i + size)
