@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +56,17 @@ def check_texts(values: object, part: str) -> None:
     for value in [*values, *(values.values() if isinstance(values, dict) else ())]:
         if not isinstance(value, str):
             raise ModelError(f"the model is damaged: among its {part} there is {value!r:.40}, which is no text")
+
+
+@contextmanager
+def damaged(what: str) -> Iterator[None]:
+    """Turn any error in reading stored bytes into a ModelError that begins with `what`, but for one that is another."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{what} ({error!r})") from error
 
 
 class ConfigError(IncparseError):

@@ -20,7 +20,7 @@ from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import WRAP, Grammar
 from spacy_incparse.chart.recurrences import inside, marginals
 from spacy_incparse.chart.templates import MAX_OFFSET, SPAN_FIELDS, WORD_VALUES, EdgeTemplate, columns, parse_key
-from spacy_incparse.errors import ConfigError, ModelError, check_texts
+from spacy_incparse.errors import ModelError, check_texts, damaged
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.templates import hash_text
 from spacy_incparse.linear.words import Clusters, Lexicon, word_class_of
@@ -150,7 +150,7 @@ class LinearChartModel:
     @classmethod
     def from_bytes(cls, data: bytes, grammar: Grammar, clusters: Clusters | None = None) -> LinearChartModel:
         """Return the model in bytes from `to_bytes`. Raises ModelError for any other bytes."""
-        try:
+        with damaged("the model is damaged: its features cannot be read"):
             content = srsly.msgpack_loads(data)
             bits = content["table_bits"]
             check_texts(content["templates"], "templates")
@@ -161,8 +161,6 @@ class LinearChartModel:
             features = EdgeFeatures(grammar, templates, lexicon, table_bits=bits)
             weights = unpack(content["weights"], "i2", "the weights", features.n_weights)
             return cls(features, weights)
-        except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
-            raise ModelError(f"the model is damaged: its features cannot be read ({error!r})") from error
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from spacy_incparse.chart.crf import LinearChartModel
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, grammar_from_dict, grammar_to_dict, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels
-from spacy_incparse.errors import ModelError, check_texts
+from spacy_incparse.errors import ModelError, check_texts, damaged
 from spacy_incparse.incremental.grammar import check_words, reachable_tags, retag
 from spacy_incparse.linear.words import Clusters, stored_clusters
 from spacy_incparse.parsing.parse import (
@@ -35,7 +35,7 @@ from spacy_incparse.parsing.parse import (
 )
 from spacy_incparse.parsing.parser import Parser, TagRequest, stored_temperature
 from spacy_incparse.transforms.binarize import label_parts, markovize
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
@@ -215,7 +215,7 @@ class ChartParser(Parser):
     @classmethod
     def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> ChartParser:
         """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
-        try:
+        with damaged(f"these bytes are not a {cls.kind} parser"):
             content = srsly.msgpack_loads(data)
             config = cls.config_type.from_dict(content["config"])
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
@@ -228,10 +228,6 @@ class ChartParser(Parser):
             pruner = cls.pruner_type.from_bytes(content["pruner"], grammar)
             heads = HeadRules.from_dict(content["heads"])
             return cls(ChartModel(edges, pruner, heads, tuple(content["tags"]), clusters), config, temperature)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"these bytes are not a {cls.kind} parser: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -249,12 +245,7 @@ class ChartParser(Parser):
             self.parse(words[start:end], tags[start:end], within(constraints, start, end))
             for start, end in pieces(words, most)
         ]
-        builder = TreeBuilder()
-        builder.open(ROOT)
-        for child in (child for parse in parses for child in parse.tree.children):
-            builder.subtree(child)
-        builder.close()
-        tree = builder.finish()
+        tree = make_tree(ROOT, [child for parse in parses for child in parse.tree.children])
         return Parse(tree, sum(parse.score for parse in parses), "relaxed", unmet(constraints, tree))
 
     def _chart(

@@ -17,7 +17,7 @@ from spacy_incparse.chart.charts import span_number
 from spacy_incparse.chart.forest_builder import SpanStates
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
 from spacy_incparse.chart.pruner_scorer import PrunerLearner, PrunerScorer
-from spacy_incparse.errors import ModelError
+from spacy_incparse.errors import ModelError, damaged
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.parsing.parse import Tags, best_tag
@@ -128,7 +128,7 @@ class SpanClassifier:
     @classmethod
     def from_bytes(cls, data: bytes, grammar: Grammar) -> SpanClassifier:
         """Return the classifier that `to_bytes` wrote. Raises ModelError for other bytes, or another grammar's."""
-        try:
+        with damaged("the span classifier of the model is damaged"):
             content = srsly.msgpack_loads(data)
             stored = content["settings"]
             settings = SpanClassifierSettings(**stored | {"thresholds": tuple(map(float, stored["thresholds"]))})
@@ -141,8 +141,6 @@ class SpanClassifier:
                 for table, size in zip(content["weights"], sizes, strict=True)
             ]
             found._scorer.load_weights(*tables)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"the span classifier of the model is damaged: {error}") from None
         return found
 
     def _states(self, steps: Iterable[Step]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import srsly
 
-from spacy_incparse.errors import IncparseError, ModelError, check_texts
+from spacy_incparse.errors import IncparseError, ModelError, check_texts, damaged
 from spacy_incparse.files import unzip
 from spacy_incparse.functions.classifier import SCALE, Examples, fit
 from spacy_incparse.functions.engine import Engine
@@ -246,17 +246,13 @@ class Annotator:
     @classmethod
     def from_bytes(cls, data: bytes) -> Annotator:
         """Return the annotator in bytes from `to_bytes`. Raises ModelError for any other bytes."""
-        try:
+        with damaged("the bytes are not a model of functions: train it again"):
             message = srsly.msgpack_loads(data)
             settings = json.loads(unzip(message["settings"], "the settings of functions are"))
             weights = [SparseWeights(*unpack_weights(message[kind])) for kind in KINDS]
             clusters = Clusters.from_bytes(message["clusters"]) if "clusters" in message else None
             heads, inventory = HeadRules.from_dict(settings["heads"]), Inventory.from_dict(settings["inventory"])
             return cls(heads, inventory, weights, clusters)
-        except ModelError:
-            raise
-        except Exception as error:  # msgpack raises many kinds
-            raise ModelError(f"the bytes are not a model of functions ({error!r}): train it again") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)

@@ -11,7 +11,7 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.errors import IncparseError, damaged
 from spacy_incparse.generative.generative_beam import Beam
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, word_measures
@@ -253,15 +253,11 @@ class GenerativeParser(TreebankParser):
     @classmethod
     def from_bytes(cls, data: bytes) -> GenerativeParser:
         """Undo `to_bytes`. Raises ModelError for anything else."""
-        try:
+        with damaged("these bytes are not a generative model"):
             content = srsly.msgpack_loads(data)
             config = GenerativeConfig.from_dict(content["config"])
             model = GenerativeModel.from_dict(content["model"])
             return cls(model, config, temperature=content["temperature"])
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"these bytes are not a generative model: {error}") from error
 
 
 def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:

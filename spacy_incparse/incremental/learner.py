@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import srsly
 
-from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.beam import Beam, Perceptron
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import Grammar, as_searched, encode_moves, reachable_tags, retag, root_symbol
@@ -20,6 +19,7 @@ from spacy_incparse.linear.weights import AveragedWeights, Weights, averaged_ove
 from spacy_incparse.linear.words import Clusters, Lexicon
 from spacy_incparse.parsing.local_trees import local_trees_of
 from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import packed_states, read_states
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -131,26 +131,12 @@ class ParserLearner:
 
     def state_to_bytes(self) -> bytes:
         """Return everything that training changes: for each model the length of its state, then the state."""
-        pieces: list[bytes] = []
-        for learning in self.models:  # one by one, to copy no more than one state at a time
-            state = srsly.msgpack_dumps(learning.to_dict())
-            pieces += [len(state).to_bytes(8, "little"), state]
-        return b"".join(pieces)
+        return packed_states(srsly.msgpack_dumps(learning.to_dict()) for learning in self.models)
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore the state of a learner of the same treebank and configuration. Raises ModelError for others."""
-        try:
-            start = 0
-            for learning in self.models:
-                end = start + 8 + int.from_bytes(data[start : start + 8], "little")
-                learning.from_dict(srsly.msgpack_loads(data[start + 8 : end]))
-                start = end
-            if start != len(data):
-                raise ModelError("the training state belongs to another number of models: start a new training")
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"the training state is damaged: {error!r}") from error
+        readers = [lambda state, one=one: one.from_dict(srsly.msgpack_loads(state)) for one in self.models]
+        read_states(data, readers, "another number of models")
         self._parser = None
 
 

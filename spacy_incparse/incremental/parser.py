@@ -10,7 +10,7 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.errors import ModelError
+from spacy_incparse.errors import ModelError, damaged
 from spacy_incparse.incremental.beam import Beam, Replay
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
 from spacy_incparse.incremental.grammar import (
@@ -420,7 +420,7 @@ class PerceptronParser(TreebankParser):
         cls, data: bytes, clusters: Clusters | None = None, read_model: ReadModel = PerceptronModel.from_dict
     ) -> PerceptronParser:
         """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
-        try:
+        with damaged("these bytes are not a parser model"):
             content = srsly.msgpack_loads(data)
             config = ParserConfig.from_dict(content["config"])
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
@@ -428,10 +428,6 @@ class PerceptronParser(TreebankParser):
             weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
             temperature = stored_temperature(content)
             return cls(model, weights, config, temperature=temperature)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"these bytes are not a parser model: {error}") from error
 
 
 def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:

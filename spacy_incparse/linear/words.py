@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import srsly
 
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError, damaged
 from spacy_incparse.files import unzip
 from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 
@@ -180,13 +180,11 @@ class Clusters:
     @classmethod
     def from_bytes(cls, data: bytes) -> Clusters:
         """Return the table in bytes from `to_bytes`. Raises ModelError for any other bytes."""
-        try:
+        with damaged(f"{_WHAT} are damaged"):
             content = srsly.msgpack_loads(data)
             checksums = unpack_gaps(content["checksums"], "u4", _WHAT)
             places = unpack(content["places"], "u4", _WHAT, len(checksums))
             paths = tuple(unzip(content["paths"], f"{_WHAT} are").decode("ascii").split())
-        except (ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{_WHAT} are damaged ({error})") from error
         if len(checksums) != len(places) or (len(places) and places.max() >= len(paths)):
             raise ModelError(f"{_WHAT} are damaged: {len(checksums)} words, {len(paths)} clusters")
         return cls(_array(checksums), _array(places), paths)

@@ -266,8 +266,9 @@ class IncNeural(TreePipe):
         self._forget()
 
     def update(
-        self, examples: Iterable[Example], *, drop: float = 0.0, sgd: Any = None, losses: dict[str, float] | None = None
-    ) -> dict[str, float]:
+        self, examples: Iterable[Example], *, drop: float = 0.0, sgd: Any = None,
+        losses: dict[str, float] | None = None, **kwargs: Any,
+    ) -> dict[str, float]:  # fmt: skip
         """Learn from the gold trees of a batch. The loss is the sum of the losses of its sentences.
 
         Sentences with more than `max_length` words are left out.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import srsly
 
-from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.errors import ConfigError, ModelError, damaged
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.linear.words import MAX_WORDS, Clusters
 from spacy_incparse.parsing.catalogue import find_kind, recipes
@@ -22,6 +22,8 @@ from spacy_incparse.parsing.parser import (
     TagRequest,
     TrainingNeeds,
     common_request,
+    packed_states,
+    read_states,
     requested_tags,
     stored_temperature,
 )
@@ -168,7 +170,7 @@ class CombinedParser(CombiningParser):
     @classmethod
     def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> CombinedParser:
         """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
-        try:
+        with damaged("these bytes are not a combination of parsers"):
             content = srsly.msgpack_loads(data)
             config = CombinedConfig.from_dict(content["config"])
             if "clusters" in content:
@@ -179,10 +181,6 @@ class CombinedParser(CombiningParser):
                 raise ValueError(f"its parsers are not of the kinds {', '.join(kinds)}")
             parsers = [find_kind(kind).read(part, clusters) for kind, part in content["members"]]
             return cls(parsers, config, temperature)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"these bytes are not a combination of parsers: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -233,12 +231,12 @@ class _MemberLearner:
         line, _, state = data.partition(b"\n")
         n_left = srsly.json_loads(line)
         if len(n_left) != len(self.n_left):
-            raise ModelError(_OTHER_MEMBERS)
+            raise ModelError(f"the training state belongs to {_OTHER_MEMBERS}: start a new training")
         self.learner.state_from_bytes(state)
         self.n_left = n_left
 
 
-_OTHER_MEMBERS = "the training state belongs to other members: start a new training"
+_OTHER_MEMBERS = "other members"
 
 
 class CombinedLearner:
@@ -287,26 +285,11 @@ class CombinedLearner:
 
     def state_to_bytes(self) -> bytes:
         """Return everything that learning changes: for each member the length of its state, then the state."""
-        pieces: list[bytes] = []
-        for member in self._members:  # one by one, to copy no more than one state at a time
-            state = member.state_to_bytes()
-            pieces += [len(state).to_bytes(8, "little"), state]
-        return b"".join(pieces)
+        return packed_states(member.state_to_bytes() for member in self._members)
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore the state of a learner of the same treebank and configuration. Raises ModelError for others."""
-        try:
-            start = 0
-            for member in self._members:
-                end = start + 8 + int.from_bytes(data[start : start + 8], "little")
-                member.state_from_bytes(data[start + 8 : end])
-                start = end
-            if start != len(data):
-                raise ModelError(_OTHER_MEMBERS)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"the training state is damaged: {error!r}") from error
+        read_states(data, [member.state_from_bytes for member in self._members], _OTHER_MEMBERS)
         self._parser = None
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.arrays import Phrase
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
@@ -42,12 +42,7 @@ class Parse:
 
 def flat_tree(words: Sequence[str], tags: Tags) -> Tree:
     """Return a tree in which all words are attached to the root."""
-    builder = TreeBuilder()
-    builder.open(ROOT)
-    for word, tag in zip(words, tags, strict=True):
-        builder.leaf(best_tag(tag), word)
-    builder.close()
-    return builder.finish()
+    return tree_of_phrases([(ROOT, 0, len(words))], words, map(best_tag, tags))
 
 
 def best_tag(tag: Tag) -> str:

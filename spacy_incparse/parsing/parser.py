@@ -7,13 +7,13 @@ and `Learner`, describes itself as a `ParserKind`, and is registered in the cata
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap, takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError, damaged
 from spacy_incparse.parsing.local_trees import LocalTree
 from spacy_incparse.parsing.parse import (
     NO_WORDS,
@@ -362,6 +362,26 @@ class Learner(Protocol):
     def state_from_bytes(self, data: bytes) -> None:
         """Restore the state that `state_to_bytes` returned. Raises ModelError for anything else."""
         return None
+
+
+def packed_states(states: Iterable[bytes]) -> bytes:
+    """Return the states of several learners, taken one by one, in one string: the length of each, then the state."""
+    return b"".join(piece for state in states for piece in (len(state).to_bytes(8, "little"), state))
+
+
+def read_states(data: bytes, readers: Sequence[Callable[[bytes], object]], what: str) -> None:
+    """Give each reader its state in what `packed_states` returned.
+
+    what: said of the state if it has not one for each. Raises ModelError for this, and for other bytes.
+    """
+    with damaged("the training state is damaged"):
+        start = 0
+        for read in readers:
+            end = start + 8 + int.from_bytes(data[start : start + 8], "little")
+            read(data[start + 8 : end])
+            start = end
+        if start != len(data):
+            raise ModelError(f"the training state belongs to {what}: start a new training")
 
 
 class FinishedLearner(Learner):

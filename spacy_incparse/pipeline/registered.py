@@ -148,23 +148,6 @@ def set_steps(nlp: Language, examples: Sequence[Example]) -> None:
         rate["warmup_steps"] = max(1, round(WARM_UP * rate["total_steps"]))
 
 
-def create_treebank_reader(
-    path: str | Path | None,
-    limit: int = 0,
-    max_length: int = 0,
-    skip_bad: bool = False,
-    natural_spacing: bool = False,
-    tags: bool = True,
-    separators: str | None = None,
-    functions: bool = False,
-) -> Callable[[Language], Iterable[Example]]:
-    """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
-    return TreebankReader(
-        path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags,
-        separators=separators, functions=functions,
-    )  # fmt: skip
-
-
 def create_list_reader(path: str | Path | None) -> Iterable[CandidateList] | None:
     """Return the n-best lists that a reranker learns from, for `@readers = "spacy_incparse.CandidateLists.v1"`.
 
@@ -194,7 +177,6 @@ class TreebankReader:
     def __init__(
         self,
         path: str | Path | None,
-        *,
         limit: int = 0,
         max_length: int = 0,
         skip_bad: bool = False,
@@ -250,6 +232,10 @@ class TreebankReader:
         for sentence in sentences:
             if len(sentence) <= self.max_length:
                 yield sentence.as_doc(copy_user_data=True)
+
+
+create_treebank_reader = TreebankReader
+"""For `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
 
 
 def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 import srsly
 
-from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.errors import ConfigError, ModelError, damaged
 from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsing.nbest import N_ANALYSES, NBestSearch, expected_f_values, probabilities
 from spacy_incparse.parsing.parse import Input, Parse, Tags
@@ -159,11 +159,9 @@ class Reranker:
     def from_bytes(cls, data: bytes) -> Reranker:
         """Return the reranker that `to_bytes` wrote. Raises ModelError for anything else."""
         content = _content(data)
-        try:
+        with damaged("the reranker is damaged"):
             config = RerankerConfig.from_dict(content["config"])
             heads = HeadRules.from_dict(content["heads"])
-        except (ConfigError, TypeError) as error:
-            raise ModelError(f"the reranker is damaged: {error}") from None
         keys = unpack_gaps(content["columns"], "u8", "the reranker's features")
         if not (keys[1:] > keys[:-1]).all():
             raise ModelError("the reranker's features are damaged: their keys are not in ascending order")
@@ -195,10 +193,8 @@ _TYPES = {
 
 def _content(data: bytes) -> dict[str, Any]:
     """Return the parts of a stored reranker, each of the right type."""
-    try:
+    with damaged("not a reranker"):
         content = srsly.msgpack_loads(data)
-    except Exception as error:
-        raise ModelError(f"not a reranker: {error}") from None
     if not isinstance(content, dict):
         raise ModelError(f"not a reranker: {content!r:.40}")
     for name, kind in _TYPES.items():

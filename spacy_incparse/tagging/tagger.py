@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import srsly
 
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts, damaged
 from spacy_incparse.files import unzip
 from spacy_incparse.integer_arrays import order_by, pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.linear.words import Clusters, as_clusters
@@ -167,7 +167,7 @@ class Tagger:
     def from_bytes(cls, data: bytes) -> Tagger:
         """Return the tagger in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         stored, weights, clusters = unpack_tagger(data)
-        try:
+        with damaged(f"the tagger's settings are not complete: {_RETRAIN}"):
             check_texts(stored["labels"], "tags")
             for name in ("classes", "only_tags"):
                 check_texts(stored["dictionary"][name], f"dictionary of {name}")
@@ -179,8 +179,6 @@ class Tagger:
                 scale=int(stored["scale"]),
             )
             return cls(settings, weights, None if clusters is None else Clusters.from_bytes(clusters))
-        except (KeyError, TypeError, AttributeError, ConfigError) as error:
-            raise ModelError(f"the tagger's settings are not complete ({error!r}): train it again") from error
 
     def __reduce__(self):
         return type(self).from_bytes, (self.to_bytes(),)
@@ -336,14 +334,10 @@ def pack_tagger(settings: Mapping[str, Any], weights: SparseWeights, clusters: b
 
 def unpack_tagger(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     """Return the parts in bytes from `pack_tagger`. Raises ModelError for any others."""
-    try:
+    with damaged(f"the tagger's bytes do not have the expected content: {_RETRAIN}"):
         message = srsly.msgpack_loads(data)
         settings, weights = unzip(message["settings"], "the tagger's settings are"), unpack_weights(message)
         return json.loads(settings), SparseWeights(*weights), message.get("clusters")
-    except ModelError:
-        raise
-    except Exception as error:  # msgpack raises many kinds
-        raise ModelError(f"the tagger's bytes do not have the expected content ({error!r}): {_RETRAIN}") from error
 
 
 def check_weights(weights: SparseWeights, n_tags: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.errors import IncparseError, damaged
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.files import unfinished_path, write_bytes, write_file
 from spacy_incparse.parsing.catalogue import kind_of_config
@@ -251,7 +251,7 @@ class TrainingState:
         path = self.folder / name
         if not path.exists():
             raise IncparseError(f"there is no training to resume in {self.folder}: start without --resume")
-        try:
+        with damaged(f"{path} is damaged: start a new training"):
             data = path.read_bytes()
             if name == LEARNER:  # the bytes after the line are the value of "rest"
                 line, _, rest = data.partition(b"\n")
@@ -259,8 +259,6 @@ class TrainingState:
             else:
                 content = srsly.msgpack_loads(data)
             checksum = content["checksum"]
-        except Exception as error:
-            raise ModelError(f"{path} is damaged ({error}): start a new training") from error
         if checksum != self.checksum:
             raise IncparseError(
                 f"{path} belongs to a training with other trees or settings, including the trees that choose the best "

@@ -18,7 +18,7 @@ from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.learner import ChartLearner, Jackknife
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.errors import IncparseError, ModelError, damaged
 from spacy_incparse.files import unzip
 from spacy_incparse.linear.words import Clusters
 from spacy_incparse.papers.finkel_2008.system import CrfParser, PaperLearner
@@ -214,7 +214,7 @@ class DualEdges:
     @classmethod
     def from_bytes(cls, data: bytes, grammar: Grammar, clusters: Clusters | None = None) -> DualEdges:
         """Undo `to_bytes`. Raises ModelError for other bytes, or another grammar's."""
-        try:
+        with damaged("the model is damaged: its features cannot be read"):
             content = srsly.msgpack_loads(data)
             numbers = FeatureNumbers(grammar.n_rules, map(tuple, content["features"]))
             reader = LexicalSpans(grammar, with_words=bool(content["with_words"]), numbers=numbers)
@@ -226,8 +226,6 @@ class DualEdges:
             flat = content["flat"]
             predictor = SpanPredictor(pcfg, ConstituentClassifier.from_dict(flat)) if flat else None
             return cls(reader, weights, pcfg, predictor)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError(f"the model is damaged: its features cannot be read ({error!r})") from error
 
 
 class DualLearner(EdgeLearner):
@@ -306,15 +304,13 @@ class DualLearner(EdgeLearner):
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore what `state_to_bytes` returned for the same sentences. Raises ModelError for anything else."""
-        try:
+        with damaged("the training state is damaged: start the training anew"):
             content = srsly.msgpack_loads(unzip(data, "the training state is"))
             ends = np.cumsum(content["sizes"])[:-1]
             edges = np.split(np.frombuffer(content["edges"], np.int32), ends)
             values = np.split(np.frombuffer(content["values"]), ends)
             weights = np.frombuffer(content["weights"]).copy()
             gap = None if content["gap"] is None else DualityGap(*content["gap"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the training state is damaged ({error!r}): start the training anew") from None
         examples = self.dual.examples
         fits = len(edges) == len(examples) and len(weights) == len(self.dual.weights)
         sizes = [example.forest.n_edges for example in examples]
