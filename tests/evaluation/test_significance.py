@@ -71,12 +71,9 @@ def test_one_parser():
     assert figures["per_label"]["NP"] == {"p": 1.0, "r": 0.5, "f": pytest.approx(2 / 3), "n_gold": 16, "n_parsed": 8}
     assert list(figures["by_length"]) == ["1-10"]
     assert figures["up_to_40"]["const_f"] == 0.75
-    text = report.format()
-    assert text.startswith("-- All --\nNumber of sentence        =     16\n")
-    assert "NP             50.00  100.00   66.67      16       8" in text
-    assert "1-10           75.00   75.00   75.00   50.00      16" in text
-    text = report_scores(BIRDS, WORSE, as_evalb=True).format()
-    assert "   2    1    0  100.00 100.00     1      1    1      0      1     1   100.00\n" in text
+    rows = [line.split() for line in report.format().splitlines()]
+    assert ["NP", "50.00", "100.00", "66.67", "16", "8"] in rows
+    assert ["1-10", "75.00", "75.00", "75.00", "50.00", "16"] in rows
 
 
 def test_two_parsers():

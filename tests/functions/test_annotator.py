@@ -88,14 +88,11 @@ def test_training_and_storage_repeat_to_the_bit():
     assert scores(Annotator.from_bytes(data), TREES[:6]).linked.total().f == 1.0
 
 
-def test_damaged_bytes_are_refused():
+def test_damaged_bytes_and_no_trees_are_refused():
     data = ANNOTATOR.to_bytes()
     for damaged in (b"", data[:-9], data[: len(data) // 2], b"x" + data):
         with pytest.raises(ModelError):
             Annotator.from_bytes(damaged)
-
-
-def test_no_trees_are_refused():
     with pytest.raises(IncparseError, match="no trees"):
         Annotator.train([], heads=HEADS)
 

@@ -48,12 +48,8 @@ def test_known_words_differ_and_rare_ones_look_like_their_class():
     assert number("otter") == number("hunter")  # seen once, never: the same class
     assert number("Otter") != number("otter")
     assert number("otter", known_min_count=1) != number("hunter", known_min_count=1)
-
-
-def test_only_rare_words_have_a_class_besides():
     _, classes, *_ = lexicon(common_min_count=2).encode(["swam", "otter", "never"])
-    assert classes[0] == 0
-    assert 0 not in classes[1:]
+    assert [bool(one) for one in classes] == [False, True, True]  # only rare words have a class besides
 
 
 def test_a_word_is_not_its_class():
@@ -84,11 +80,6 @@ def test_storage(training, known, common):
     other = Lexicon.from_dict(json.loads(json.dumps(one.to_dict())))
     assert other.encode([*training, "new"]) == one.encode([*training, "new"])
     assert other.to_dict() == one.to_dict()
-
-
-def test_what_does_not_matter_is_not_kept():
-    stored = lexicon(known_min_count=2, common_min_count=3).to_dict()
-    assert dict(zip(stored["words"], stored["counts"], strict=True)) == {"swam": 2, "the": 3}
 
 
 def test_the_memory_for_words_is_bounded(monkeypatch):

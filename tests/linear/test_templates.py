@@ -6,9 +6,6 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import (
     FIELDS,
     KINDS,
-    NAMED_SETS,
-    POSITION_FIELDS,
-    STRUCTURE_FIELDS,
     Template,
     compile_kind,
     look_ahead,
@@ -37,25 +34,6 @@ def test_what_a_user_may_write_wrong(features, message):
         resolve(features)
 
 
-def test_named_sets_contain_each_other():
-    paper, punctuated, rich = (set(resolve(name)) for name in ("paper", "paper+punct", "rich"))
-    assert paper < punctuated < rich
-    assert len(punctuated - paper) == 3
-    assert {template.kind for template in rich} == set(KINDS)
-    assert all(len(set(resolve(name))) == len(resolve(name)) for name in NAMED_SETS)
-
-
-def test_table_2_of_the_paper():
-    """F1 to F10 add one field each; at words F11 to F15 do, and F0 alone says nothing."""
-    paper = resolve("paper")
-    nodes = [template.fields for template in paper if template.kind == "node"]
-    assert nodes[-1] == tuple("L10 LKP L01 L02 L03 L20 L11 L30 L21 CL LK".split())
-    assert nodes == [nodes[-1][: k + 1] for k in range(11)]
-    words = [template.fields for template in paper if template.kind == "word"]
-    assert words[-1] == tuple("LK LKP L10 L01 L20 CCP CC".split())
-    assert words == [words[-1][:k] for k in range(3, 8)]
-
-
 @pytest.mark.parametrize(("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)])
 def test_a_template_looks_as_far_as_its_farthest_field(text, reach):
     assert look_ahead(resolve({"node": (text,)})) == look_ahead(resolve({"node": ("L10", text)})) == reach
@@ -67,14 +45,6 @@ def test_look_ahead_of_closings_and_of_the_named_sets():
     assert look_ahead([Template("close", ("L10", "W1"))]) == 1
     assert look_ahead(resolve("paper")) == 0
     assert look_ahead([template for template in resolve("rich") if "QUESTION" not in template.fields]) == 3
-
-
-def test_tables_name_the_fields_by_number():
-    table = compile_kind(resolve({"node": ("LKP L01 T1", "CL")}), "node")
-    structure = [[STRUCTURE_FIELDS[k].name for k, _ in row] for row in table.structure]
-    position = [[POSITION_FIELDS[k].name for k, _ in row] for row in table.position]
-    assert (structure, position) == ([["L01"], ["CL"]], [["LKP", "T1"], []])
-    assert table.reads_tag == (True, False)
 
 
 def test_coefficients_differ_and_stay_the_same():

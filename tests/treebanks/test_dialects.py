@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import warnings
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
 from spacy_incparse.treebanks import dialects
 from spacy_incparse.treebanks.dialects import Dialects, detect, find_dialect, rewritten, shipped
 from spacy_incparse.treebanks.reader import SkipLog, normalize, read_numbered_trees, read_treebank, read_trees
+from tests.treebanks.damage import damaged
 from tests.treebanks.dialect_files import SAMPLES
 
 N_FUZZED = int(os.environ.get("INCPARSE_FUZZED", "500"))  # mutated files of each dialect
@@ -47,10 +49,13 @@ def overt(tree):
 
 def test_each_dialect_is_found_and_read(tmp_path, sample):
     told = []
-    trees = list(read_trees(write(tmp_path, sample), dialect=Dialects(None, told.append)))
-    assert [overt(tree) for tree in trees] == sample.words
-    assert sum(tree.tags.count("-NONE-") for tree in trees) == sample.empties
+    trees = list(read_numbered_trees(write(tmp_path, sample), dialect=Dialects(None, told.append)))
+    assert [(number, overt(tree)) for number, tree in trees] == [*enumerate(sample.words, start=1)]
+    assert sum(tree.tags.count("-NONE-") for _, tree in trees) == sample.empties
     assert [line.partition(":")[0] for line in told] == [f"read as {sample.title}"] * (sample.title != "Penn")
+    made = rewritten(sample.text, detect(sample.text))
+    assert [unit.id for unit in made.units if unit.has_words] == sample.ids
+    assert [line[12:] for line in made.split("\n") if line.startswith("# sent_id")] == list(filter(None, sample.ids))
 
 
 def test_the_report_counts(tmp_path):
@@ -81,16 +86,6 @@ def test_clauses_and_cases_of_penn_helsinki_are_categories_and_functions_are_not
     }  # fmt: skip
     assert {label: bare_label(label) for label in wanted} == wanted
     assert function_tags("IP-SUB-PRN-1") == "PRN"
-
-
-def test_ids_are_comments_of_the_plain_text(sample):
-    made = rewritten(sample.text, detect(sample.text))
-    assert [unit.id for unit in made.units if unit.has_words] == sample.ids
-    assert [line[12:] for line in made.split("\n") if line.startswith("# sent_id")] == list(filter(None, sample.ids))
-
-
-def test_numbers_of_trees_are_those_of_trees_with_words(tmp_path, sample):
-    assert [number for number, _ in read_numbered_trees(write(tmp_path, sample))] == [*range(1, len(sample.words) + 1)]
 
 
 @pytest.mark.parametrize("given", ["starlang-english", Path("layer.toml")])
@@ -182,35 +177,11 @@ MARKUP = {
 }
 
 
-def mutated(text, random_numbers):
-    """Return a text with brackets and blanks lost, doubled or swapped, or cut off; its other characters stay."""
-    for _ in range(random_numbers.randint(1, 3)):
-        places = [i for i, character in enumerate(text) if character in "() \n\t"]
-        if not places:
-            break
-        place = random_numbers.choice(places)
-        kind = random_numbers.randrange(6)
-        if kind == 0:
-            text = text[:place] + text[place + 1 :]
-        elif kind == 1:
-            text = text[:place] + text[place] + text[place:]
-        elif kind == 2:
-            text = text[:place] + random_numbers.choice("()\n") + text[place + 1 :]
-        elif kind == 3:
-            first, last = sorted((place, random_numbers.choice(places)))
-            text = text[:first] + text[last] + text[first + 1 : last] + text[first] + text[last + 1 :]
-        elif kind == 4:
-            text = text[:place]
-        else:
-            text = text[:place] + random_numbers.choice(["(", ")", "\n(", "( (", "\r\n"]) + text[place:]
-    return text
-
-
 def test_damaged_files_are_errors_with_a_place_or_trees(tmp_path, name, sample):
     dialect, random_numbers = name.partition(" ")[0], random.Random(f"damage {name}")
     known = {word for words in sample.words for word in words.split(" ")}
     for _ in range(N_FUZZED):
-        text = mutated(sample.text, random_numbers)
+        text = damaged(sample.text, random_numbers, "() \n\t")
         path = write(tmp_path, sample, text)
         log = SkipLog()
         with warnings.catch_warnings():
@@ -218,7 +189,7 @@ def test_damaged_files_are_errors_with_a_place_or_trees(tmp_path, name, sample):
             try:
                 found = list(read_trees(path, dialect=dialect))
             except TreebankError as bad:
-                lines, found = text.replace("\r\n", "\n").split("\n"), []
+                lines, found = re.split("\r\n?|\n", text), []
                 is_inside = 1 <= bad.line <= len(lines) and 1 <= bad.column <= len(lines[bad.line - 1]) + 1
                 assert is_inside, (text, bad)  # noqa: PT017
             found += read_trees(path, dialect=dialect, skip_bad=log)

@@ -16,6 +16,7 @@ from spacy_incparse.treebanks.formats import FORMATS, TreeOfFile, sentences_of_t
 from spacy_incparse.treebanks.graphs import tree_of_graph, with_edge
 from spacy_incparse.treebanks.reader import SkipLog, read_sentences, read_treebank, read_trees
 from spacy_incparse.trees.tree import Tree
+from tests.treebanks.damage import damaged
 
 NAMES = {one.name: one for one in FORMATS}
 
@@ -286,39 +287,11 @@ def test_damaged_files(text, place, what):
     assert len(log) >= 1
 
 
-def test_a_wrong_encoding_is_named_with_its_place(tmp_path):
-    (tmp_path / "a.export").write_bytes(EXPORT_4.encode("latin-1"))
-    for read in (read_trees, read_treebank):
-        with pytest.raises(TreebankError, match=r"a\.export:7:4: byte 0xfc is not UTF-8: convert .* iconv"):
-            list(read(tmp_path / "a.export"))
-
-
-def mutated(text, chance):
-    """Return a text with one to three changes: characters or lines lost, doubled or swapped."""
-    for _ in range(chance.randint(1, 3)):
-        is_line, text = chance.random() < 0.3, text or "x"
-        parts = text.split("\n") if is_line else list(text)
-        k, other = chance.randrange(len(parts)), chance.randrange(len(parts))
-        change = chance.randrange(5)
-        if change == 0:
-            del parts[k]
-        elif change == 1:
-            parts.insert(k, parts[other])
-        elif change == 2:
-            parts[k], parts[other] = parts[other], parts[k]
-        elif change == 3:
-            parts[k] = parts[other]
-        else:
-            parts = parts[: max(k, 1)] if chance.random() < 0.2 else [*parts[:k], "(#0\t5%<", *parts[k:]][: len(parts)]
-        text = ("\n" if is_line else "").join(parts)
-    return text
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_an_error_with_a_place_or_has_only_words_of_its_text(name):
     chance = random.Random(name)
     for _ in range(int(os.environ.get("INCPARSE_MUTATIONS", "500"))):
-        text = mutated(FILES[name][0], chance)
+        text = damaged(FILES[name][0], chance)
         if not (found := sentences_of_text(text, "x", log := SkipLog())):
             continue
         with warnings.catch_warnings():

@@ -107,9 +107,3 @@ def test_another_label_needs_evidence_in_the_text(write, label):
     over_nodes = f"(S ({label} (NN cats)))"
     with pytest.raises(TreebankError, match=f"the node {re.escape(label)} has 2 words"):
         list(read_trees(write("\n".join([several, *[single] * 20, over_nodes]))))
-
-
-def test_what_is_written_is_read_again_whatever_the_label():
-    tree = Tree.from_string("(ZZ per-U0020-cent)")
-    assert tree.words == ("per cent",)
-    assert Tree.from_string(str(tree)) == tree

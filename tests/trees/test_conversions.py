@@ -9,7 +9,7 @@ from spacy_incparse.cli.parse import ParsedSentence, json_line
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.tokens import raw_to_penn
-from spacy_incparse.treebanks.reader import parse_bracketed, read_trees
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.export import escape
 from spacy_incparse.trees.tree import Tree
@@ -123,18 +123,6 @@ def test_a_dict_that_is_no_tree_is_refused_by_its_entry(data, message):
         Tree.from_dict(data)
 
 
-@pytest.mark.treebanks
-@pytest.mark.parametrize("bank", ["wsj", "gum", "craft"])
-def test_real_trees_come_back(treebanks, bank):
-    """As published: with functions, indices and traces."""
-    for number, tree in enumerate(read_trees(treebanks / bank / "dev.mrg")):
-        if number % 10 == 0:
-            assert Tree.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
-            assert Tree.from_string(str(tree)) == Tree.from_string(tree.pretty()) == tree
-            assert Tree.from_string(tree.to_string(ptb=True)) == tree
-            assert tree.collapse_unaries(tags=True).expand_unaries() == tree
-
-
 COMMANDS = {
     r"\textbackslash": "\\", r"\textasciitilde": "~", r"\textasciicircum": "^", r"\textless": "<",
     r"\textgreater": ">", r"\textbar": "|", r"\char34": '"',
@@ -147,7 +135,7 @@ def plain(match):
     return COMMANDS.get(command.removesuffix("{}"), command.removeprefix("\\").replace("{}", ""))
 
 
-def test_forest():
+def test_latex():
     assert TREE.to_latex() == (
         "% \\usepackage{forest}\n"
         "\\begin{forest}\n"
@@ -158,10 +146,9 @@ def test_forest():
         "  [{:} [{-{}-}]]]\n"
         "\\end{forest}\n"
     )
-
-
-def test_qtree():
     assert TREE[0].to_latex("qtree").split("\n")[1:3] == ["\\Tree", "[.{NP-SBJ} [.{PRP\\$} {My} ] [.{NN} {owl} ] ]"]
+    with pytest.raises(IncparseError, match="'tikz'; expected one of forest, qtree"):
+        TREE.to_latex("tikz")
 
 
 @given(st.text())
@@ -169,11 +156,6 @@ def test_escaped_text_is_read_back(text):
     """Blanks are spaces then, and control characters nothing."""
     expected = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", re.sub(r"\s+", " ", text))
     assert re.sub(rf"(?:{'|'.join(map(re.escape, COMMANDS))})\{{\}}|\{{\}}|\\.", plain, escape(text)) == expected
-
-
-def test_any_other_style_is_refused():
-    with pytest.raises(IncparseError, match="'tikz'; expected one of forest, qtree"):
-        TREE.to_latex("tikz")
 
 
 @pytest.mark.parametrize(

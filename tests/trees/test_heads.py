@@ -127,13 +127,8 @@ def test_errors_name_file_and_entry(tmp_path, text, what):
     with pytest.raises(ConfigError, match=re.escape(str(path))) as caught:
         HeadRules.from_file(path)
     assert what in str(caught.value)
-
-
-def test_other_mistakes():
     with pytest.raises(ConfigError, match="unknown head table 'xx': choose from en, any"):
         HeadRules.from_name("xx")
-    with pytest.raises(IncparseError, match="'NP' has no children"):
-        EN.head_index("NP", [])
 
 
 def test_head_words():
