@@ -7,9 +7,7 @@ import spacy
 from catalogue import REGISTRY
 from typer.testing import CliRunner
 
-from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -35,12 +33,8 @@ def toy():
     ],
 )
 def test_the_kind_of_settings(settings, name):
-    assert catalogue.kind_of(settings).name == name
-
-
-def test_the_kind_of_a_configuration():
-    assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "perceptron"
-    assert catalogue.kind_of_config(ChartConfig()).name == "chart"
+    kind = catalogue.kind_of(settings)
+    assert kind.name == catalogue.kind_of_config(kind.config_type()).name == name
 
 
 @pytest.mark.parametrize("name", ["charts", []])
@@ -54,6 +48,7 @@ def test_an_unknown_kind_is_told_those_that_there_are(name):
     [
         ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
         ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
+        ({"choose_from": "beam"}, "choose_from is 'beam': choose one of search, lists, or None"),
         ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
         ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
         ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),

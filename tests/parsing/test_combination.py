@@ -14,7 +14,7 @@ from spacy_incparse.parsing.catalogue import find_kind, kind_of
 from spacy_incparse.parsing.combined_kind import COMBINED, CombinedConfig, CombinedLearner, CombinedParser
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.parsing.parse import Constraint
-from spacy_incparse.parsing.parser import TagRequest, common_request, requested_tags
+from spacy_incparse.parsing.parser import TagRequest, requested_tags
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -71,10 +71,6 @@ def test_what_it_knows(combined):
     assert combined.tag_request == TagRequest(3, 80.0)
     assert set(combined.labels) >= {"NP", "S", "TOP", "VP"}
     assert "NN" in combined.tags
-    assert combined.answers_with_best
-    assert (combined.has_posterior, combined.has_exact_probabilities) == (True, False)
-    assert [member.has_posterior for member in combined.members] == [False, False, False, True]
-    assert combined.clusters is None
     temperatures = [combined.temperature, *(member.temperature for member in combined.members)]  # fitted
     assert min(temperatures) > 0
     assert len(set(temperatures)) > 2
@@ -252,18 +248,6 @@ def test_fewer_tags():
     assert requested_tags(TAGS, TagRequest()) == ["NN", "VBD", None]
     assert requested_tags(TAGS, TagRequest(2, 40.0)) == ["NN", [("VBD", 0.0), ("VBN", 3.0)], None]
     assert requested_tags(TAGS, TagRequest(3, 2.0)) == ["NN", [("VBD", 0.0)], None]
-
-
-def test_a_common_request():
-    assert common_request([None, TagRequest(3, 10.0), TagRequest(2, 40.0)]) == TagRequest(3, 40.0)
-    assert common_request([None, None]) is None
-
-
-def test_needs():
-    needs = COMBINED.needs(small_config())
-    assert needs.tag_request == TagRequest(3, 80.0)
-    assert needs.gold_tag_interval == 2
-    assert COMBINED.needs(CombinedConfig(members={"generative": {}})).tag_request is None
 
 
 def test_settings_of_members():

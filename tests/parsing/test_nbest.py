@@ -7,9 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.generative.kind import GenerativeConfig
-from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import (
     NBestSearch,
     Recombination,
@@ -218,16 +216,6 @@ def test_the_trees_to_choose_from_are_those_of_the_lists(calibrated, sentences, 
             expected = Recombination(trees, phrases, 0.45, (), seen).best_tree()
         assert choosing.parse(words, tags).tree == expected
     assert n_better
-
-
-def test_where_the_trees_to_choose_from_are_from_by_default():
-    assert ParserConfig(choose="expected_f").chooses_from_lists
-    assert not ParserConfig(choose="recombined").chooses_from_lists
-    assert not ParserConfig(choose="expected_f", choose_from="search").chooses_from_lists
-    assert ParserConfig(choose="recombined", choose_from="lists").chooses_from_lists
-    assert not GenerativeConfig().chooses_from_lists
-    with pytest.raises(ConfigError, match="choose_from is 'beam': choose one of search, lists, or None"):
-        ParserConfig(choose_from="beam")
 
 
 def test_the_tree_recombined_from_the_phrases_of_the_best(calibrated, sentences):

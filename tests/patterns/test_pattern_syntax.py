@@ -6,7 +6,6 @@ from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import PatternError, compile
 from spacy_incparse.patterns.pattern_parser import parse_pattern
-from spacy_incparse.patterns.syntax import And, Not, Or, Relation, Step
 
 
 @pytest.mark.parametrize(
@@ -14,6 +13,8 @@ from spacy_incparse.patterns.syntax import And, Not, Or, Relation, Step
     [
         ("S < NP < VP", "(S < NP) < VP"),
         ("S < NP < VP", "S < NP & < VP"),
+        ("S < NP !< VP | > PP", "S [[< NP & !< VP] | > PP]"),
+        ("S < NP | VP < PP | < NP", "S < NP | (VP [< PP | < NP])"),
         ("S<NP<VP", " S  <\n NP\t< (VP) "),
         ("S < NP | < VP < PP", "S [< NP | [< VP & < PP]]"),
         ("NP !!< NN", "NP !!!!< NN"),
@@ -37,21 +38,6 @@ from spacy_incparse.patterns.syntax import And, Not, Or, Relation, Step
 )
 def test_two_ways_to_say_the_same(one, other):
     assert parse_pattern(one) == parse_pattern(other)
-
-
-def test_relations_of_a_chain_belong_to_its_first_node():
-    (node,) = parse_pattern("S < NP !< VP | > PP")
-    assert isinstance(node.constraint, Or)
-    first, second = node.constraint.parts
-    assert isinstance(first, And)
-    assert [type(part) for part in first.parts] == [Relation, Not]
-    assert second.step is Step.PARENT
-
-
-def test_alternatives_of_whole_patterns():
-    one, other = parse_pattern("S < NP | VP < PP | < NP")
-    assert (one.test.atoms[0].text, other.test.atoms[0].text) == ("S", "VP")
-    assert isinstance(other.constraint, Or)
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,6 @@ def test_the_cost_is_read_off_the_syntax(regex, cost):
     assert cost_of(parsed(regex, 0)) == cost
 
 
-def test_the_bound_of_the_length():
-    assert Cost(degree=1).longest(10_000) == 100
-    assert Cost(ways=4).longest(100) == 25
-    assert Cost(ways=2**60).longest(1_000) < 0
-
-
 @pytest.mark.parametrize(
     ("regex", "obstacle"),
     [

@@ -10,12 +10,12 @@ httpx = pytest.importorskip("httpx")
 class Client:
     """A client of an application in this process; exceptions that reach the server are raised."""
 
-    def __init__(self, app):
-        self.app = app
+    def __init__(self, app, address="http://server"):
+        self.app, self.address = app, address
 
     def open(self):
         """Return a client for code that is asynchronous itself."""
-        return httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="http://server")
+        return httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url=self.address)
 
     def request(self, *arguments, **options):
         async def answer():

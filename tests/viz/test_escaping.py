@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import advance, columns, escape, is_right_to_left, visible
+from spacy_incparse.viz.blocks import columns, escape, is_right_to_left, visible
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.page import STYLES, Entry, Picture, compared, markup, page, side_by_side
 from spacy_incparse.viz.plot import plot
@@ -74,12 +74,6 @@ def test_what_is_visible_can_stand_in_xml(text):
     assert len(shown) == len(text)
     assert visible(shown) == shown
     assert all(c >= " " and c != "\x7f" and not "\ud800" <= c <= "\udfff" and ord(c) & 0xFFFE != 0xFFFE for c in shown)
-
-
-@given(st.text(max_size=10), st.text(max_size=10))
-def test_more_text_takes_more_room(a, b):
-    assert columns(a + b) == columns(a) + columns(b)
-    assert advance(a + b, 16) >= advance(a, 16) > 0
 
 
 def test_direction_is_that_of_most_letters():

@@ -207,7 +207,7 @@ def test_lists(tmp_path):
     bench = opened(tmp_path)
     assert bench.listed(pattern="NP < PRP") == [1]
     act(bench, 2, "relabel", node=1, label="NP-SBJ")
-    assert bench.listed(pattern="/NP-SBJ/ < NN") == [0, 2] or bench.listed(pattern="/NP-SBJ/ < NN") == [2]
+    assert 2 in bench.listed(pattern="/NP-SBJ/ < NN")
     assert bench.listed(state="corrected") == [2]
     assert bench.listed(order="length")[0] == 5
     with pytest.raises(IncparseError):

@@ -1,9 +1,7 @@
 """The JSON that the page gets, and who may ask for it."""
 
-import asyncio
 import time
 
-import httpx
 import pytest
 
 from spacy_incparse.errors import IncparseError
@@ -11,6 +9,7 @@ from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workbench.app import application
 from spacy_incparse.workbench.learning import Learning, actions_per_word
 from spacy_incparse.workbench.proposals import Model, Proposer, Wanted
+from tests.server.conftest import Client
 from tests.workbench.random_actions import branching, opened
 
 TOKEN = "secret"
@@ -23,30 +22,9 @@ def bench(tmp_path):
     found.journal.close()
 
 
-class Client:
-    """Asks the application without a network."""
-
-    def __init__(self, app):
-        self.app = app
-
-    def request(self, method, path, **settings):
-        async def ask():
-            transport = httpx.ASGITransport(self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-                return await client.request(method, path, **settings)
-
-        return asyncio.run(ask())
-
-    def get(self, path, **settings):
-        return self.request("GET", path, **settings)
-
-    def post(self, path, **settings):
-        return self.request("POST", path, **settings)
-
-
 @pytest.fixture
 def client(bench):
-    return Client(application(bench, TOKEN, 8000))
+    return Client(application(bench, TOKEN, 8000), "http://127.0.0.1:8000")
 
 
 def get(client, path, **settings):
