@@ -44,6 +44,7 @@ from spacy_incparse.functions.tables import english
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
 from spacy_incparse.tokens import penn_to_raw, penn_to_text, raw_to_penn
+from spacy_incparse.treebanks.formats import FORMATS, TreeOfFile, written
 from spacy_incparse.treebanks.reader import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 # Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
 _LISTS = ("lists", "bllip")
+_TREEBANKS = {one.name: one for one in FORMATS if one.name != "conllu"}  # that one has heads, too
 _LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
 
 
@@ -70,7 +72,8 @@ _LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
     tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
     tagged=Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing."),
     format_=one_of(
-        "pretty penn json conllu draw svg html png pdf latex qtree lists bllip", "--format", "-f",
+        "pretty penn json conllu conll export tiger discbracket draw svg html png pdf latex qtree lists bllip",
+        "--format", "-f",
         help="Default: pretty on a terminal, otherwise penn.",
     ),
     ptb=Option("--ptb", help="Read and write words in Penn Treebank spelling: -LRB- ``."),
@@ -91,15 +94,15 @@ def parse_command(
     --lines, --tokenized or --tagged each line is a sentence, and an empty line has an empty line in the output. Trees
     are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
     per line), "draw" (in characters), "html" (a page in which you can fold and search), "svg", "png" and "pdf" (one
-    picture; the last two need cairosvg), "latex" (for the package forest), "qtree", and "conllu" (CoNLL-U, with heads).
-    For n-best lists in files there are "lists" (JSON lines) and "bllip" (the format of that parser).
+    picture; the last two need cairosvg), "latex" (for the package forest), "qtree", "conllu" (CoNLL-U, with heads),
+    treebanks' "conll" (of 2012), "export", "tiger" and "discbracket", and n-best lists for programs: "lists" (JSON
+    lines) and "bllip" (the format of that parser).
 
     \b
     Examples:
       spacy-incparse parse "The cat that I saw was asleep."
       spacy-incparse parse --input book.txt --format json > book.jsonl
       spacy-incparse parse --input letter.txt --format html > letter.html
-      spacy-incparse parse --input tweets.txt --lines > tweets.mrg
       echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
@@ -383,6 +386,11 @@ def _written(
         pieces = page_pieces((Picture([one]) for one in rows), "tree")  # each tree as soon as it is parsed
         yield from pieces if name == "html" else [markup(Picture(list(rows)), "tree")]
         return
+    if name in _TREEBANKS:
+        if is_list:
+            raise IncparseError(f"--format {name} has a tree for each sentence: omit --nbest")
+        yield from _treebank(name, sentences)
+        return
     width = shutil.get_terminal_size().columns
     for number, sentence in enumerate(sentences, start=1):
         if name == "json":
@@ -410,6 +418,11 @@ def _written(
                 else:
                     tree = whole.to_string(width=width if name == "pretty" else None, ptb=ptb)
                     yield f"{tree}\n" if name == "pretty" else tree
+
+
+def _treebank(name: str, sentences: Iterable[ParsedSentence]) -> Iterator[str]:
+    found = (TreeOfFile(one.parses[0].tree.with_empties()) for one in sentences if one.parses)
+    return (piece.removesuffix("\n") for piece in written(found, _TREEBANKS[name]) if piece)
 
 
 def _conllu(number: int, sentence: ParsedSentence, tree: Tree, ptb: bool, heads: HeadRules) -> Iterator[str]:

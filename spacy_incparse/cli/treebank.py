@@ -117,7 +117,9 @@ def _text_lines(rows: Sequence[Difference]) -> Iterator[str]:
 @options.takes(
     sources=Argument(metavar="SRC...", help="Bracket files, folders or globs."),
     output=Argument(metavar="OUT", help="The file to write: .spacy, .mrg, or the suffix of a format."),
-    to=options.one_of("penn export discbracket", "--to", help="The format. Default: by the suffix of OUT."),
+    to=options.one_of(
+        f"penn {' '.join(one.name for one in FORMATS)}", "--to", help="The format. Default: by the suffix of OUT."
+    ),
     as_published=Option(
         "--as-published", help="Keep wrappers, functions and traces. By default, trees are normalised."
     ),
@@ -133,7 +135,7 @@ def convert_command(
 
     The Docs have the treebank's words, tags, sentence boundaries and trees (doc._.trees). Trees are stored in the user
     data. To write such a file yourself, use DocBin(store_user_data=True). A bracket file has a tree per line. Other
-    formats are NEGRA export and discontinuous brackets; TIGER XML and CoNLL-U with brackets are read, too.
+    formats are NEGRA export, TIGER XML, discontinuous brackets, CoNLL-2012 and CoNLL-U with brackets.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from spacy_incparse.functions.relations import ADVERBIAL, EXTRAPOSED, TRACE, fra
 from spacy_incparse.functions.rules import with_rules
 from spacy_incparse.functions.skeleton import Skeleton
 from spacy_incparse.functions.tables import Features, LanguageTable
-from spacy_incparse.trees.arrays import TreeArrays, closings
+from spacy_incparse.trees.arrays import TreeArrays, bracket_bits
 from spacy_incparse.trees.heads import HeadRules, head_children, head_words
 from spacy_incparse.trees.labels import function_tags
 
@@ -173,13 +173,13 @@ def conllu_lines(
     more: list[list[Dependency]] = [[] for _ in words]
     for word, one in enhanced_dependencies(arrays, table) if arrays.annotation else ():
         more[word].append(one)
-    brackets = _brackets(arrays)
+    brackets = bracket_bits(arrays)
     for i, (text, leaf) in enumerate(zip(words, arrays.leaves, strict=True)):
         basic, tag = found[i], arrays.labels[leaf]
         graph = (
             "|".join(f"{head + 1}:{label}" for head, label in sorted({basic, *more[i]})) if arrays.annotation else "_"
         )
-        misc = "SpaceAfter=No|" * no_space[i] + f"Tree={brackets[i]}"
+        misc = "SpaceAfter=No|" * no_space[i] + f"Tree={brackets[i].replace('|', '/')}"
         form = " ".join(text.split()) or "_"
         yield "\t".join([str(i + 1), form, "_", "_", tag, "_", str(basic.head + 1), basic.label, graph, misc])
 
@@ -190,16 +190,4 @@ def _unlabelled(arrays: TreeArrays, rules: HeadRules) -> list[Dependency]:
     for node, above in enumerate(arrays.parents):
         if above >= 0 and words[node] != words[above]:
             found[words[node]] = Dependency(words[above], "_")
-    return found
-
-
-def _brackets(arrays: TreeArrays) -> list[str]:
-    """Return the brackets that open and close at each word, as the tables of CoNLL 2005 to 2012 have them."""
-    found, opened = [], ""
-    for node, (size, n_closed) in enumerate(zip(arrays.sizes, closings(arrays, 0), strict=True)):
-        if size > 1:
-            opened += f"({arrays.full_label(node)}".replace("|", "/")
-        else:
-            found.append(f"{opened}*{')' * (n_closed - 1)}")
-            opened = ""
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +14,14 @@ from spacy_incparse.functions.relations import MODIFIER, Relation, read_relation
 from spacy_incparse.functions.rules import with_rules
 from spacy_incparse.functions.tables import LanguageTable
 from spacy_incparse.tokens import raw_word
+from spacy_incparse.treebanks.formats import conllu_words, table_blocks
+from spacy_incparse.treebanks.graphs import BadError
 from spacy_incparse.treebanks.reader import read_text
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 
 PUNCTUATION = "punct"  # the label of words that do not count
 LOCAL, NONLOCAL = "local", "nonlocal"
-_N_COLUMNS = 10
 
 Key = tuple[int, str, int]  # verb, relation, head
 
@@ -76,22 +76,18 @@ def read_conllu(path: Path) -> list[Sentence]:
 
     Raises IncparseError with file, line and value for a line that is no word of CoNLL-U, and for a head that is none.
     """
-    sentences, rows = list[Sentence](), list[list[str]]()
-    for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
-        row = line.split("\t")
-        if row[0].isdecimal():
-            if len(row) != _N_COLUMNS or not row[6].isdecimal():
-                what = f"a head that is a number, not {row[6]!r}" if len(row) > 6 else f"{_N_COLUMNS} columns"
-                raise TreebankError(path, number, 1, f"expected {what}, in the line {line!r:.60}")
-            rows.append(row)
-        elif rows and not line.strip():
-            if odd := next((row for row in rows if int(row[6]) > len(rows)), None):
-                raise TreebankError(path, number - 1, 1, f"the head of {odd[1]!r} is {odd[6]}, of {len(rows)} words")
-            gold = [Dependency(int(row[6]) - 1, row[7]) for row in rows]
-            sentences.append(Sentence(tuple(row[1] for row in rows), gold))
-            rows = []
-        elif line.strip() and not re.match(r"#|\d+[-.]\d+\t", line):
-            raise TreebankError(path, number, 1, f"expected a word of CoNLL-U, not {line!r:.60}")
+    sentences = []
+    try:
+        for block in table_blocks(read_text(path).split("\n")):
+            rows = list(conllu_words(block))
+            for columns, number in rows:
+                if not (columns[6].isdecimal() and int(columns[6]) <= len(rows)):
+                    what = f"expected the number of one of {len(rows)} words, or 0, for the head of {columns[1]!r}"
+                    raise BadError(number, f"{what}, not {columns[6]!r:.60}")
+            gold = [Dependency(int(columns[6]) - 1, columns[7]) for columns, _ in rows]
+            sentences.append(Sentence(tuple(columns[1] for columns, _ in rows), gold))
+    except BadError as bad:
+        raise TreebankError(path, bad.place, 1, bad.what) from None
     return sentences
 
 

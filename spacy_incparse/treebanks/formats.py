@@ -1,4 +1,4 @@
-"""Formats of treebanks other than brackets: NEGRA export, TIGER XML, discontinuous brackets, and CoNLL-U with trees.
+"""Formats of treebanks other than brackets: NEGRA export, TIGER XML, discontinuous brackets, tables of CoNLL.
 
 A format splits a file into blocks, one for each sentence, and turns a block into a tree. Files are read block by block,
 so that memory does not grow with their size. What each format keeps is in docs/formats.md.
@@ -11,6 +11,7 @@ import gzip
 import re
 import warnings
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,11 +21,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import whole_lines
-from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw
+from spacy_incparse.tokens import escape_brackets, escape_columns, escape_label, penn_to_raw, raw_to_penn
 from spacy_incparse.treebanks.graphs import BadError, tree_of_graph, with_edge
+from spacy_incparse.trees.arrays import bracket_bits
 from spacy_incparse.trees.brackets import MalformedError, TreeParser, skip_blank
 from spacy_incparse.trees.labels import WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
@@ -43,6 +46,7 @@ class TreeOfFile(NamedTuple):
     n_moved: int = 0  # nodes that were attached elsewhere, since branches crossed
     line: int = 0
     path: Path | str = ""
+    text: str | None = None  # as it was written, if the file says so
 
 
 @dataclass
@@ -55,6 +59,7 @@ class Block:
     problem: str = ""
     kind: int = 0  # the version of an export file
     is_tree: bool = True
+    text: str | None = None
 
 
 class Format(NamedTuple):
@@ -66,8 +71,10 @@ class Format(NamedTuple):
     is_like: Callable[[str], object]  # whether the beginning of a file shows this format
     blocks: Callable[[Iterable[str]], Iterator[Block]]
     tree: Callable[[Block], tuple[Tree, int]]
-    text: Callable[[Tree, str], str] = lambda tree, id: str(tree)  # of a tree with an id, if the format is written
+    text: Callable[[Tree, str], str]  # of a tree with an id
     head: str = ""
+    foot: str = ""
+    may_cross: bool = False  # whether branches may
 
 
 def format_of_text(beginning: str) -> Format | None:
@@ -157,7 +164,7 @@ def _sentences(one: Format, file: Iterable[str], path: Path | str, skip_bad: Ski
             continue
         if tree is not None and block is not None:
             n_trees, n_crossing, n_moved = n_trees + 1, n_crossing + bool(n), n_moved + n
-            yield TreeOfFile(tree, block.id, n, block.line, path)
+            yield TreeOfFile(tree, block.id, n, block.line, path, block.text)
     if n_moved:
         what = f"branches cross in {n_crossing:,} of {n_trees:,} trees; {n_moved:,} nodes were moved up or down"
         warnings.warn(f"{path}: {what} to make the trees continuous (docs/formats.md)", stacklevel=2)
@@ -341,6 +348,31 @@ def _tiger_tree(block: Block) -> tuple[Tree, int]:
     return _graph_tree([(*node[:3], edge, up, node[3]) for node, (up, edge, _) in above], block.line)
 
 
+def _tiger_text(tree: Tree, id: str) -> str:
+    id = id if id[:1].isalpha() else f"s{id}"
+    words, phrases, edges = list[str](), list[tuple[str, str]](), defaultdict[str, list[str]](list)
+    for _, name, word, category, edge, up in _rows_of(tree):
+        own = f"id={quoteattr(f'{id}_{name}')}"
+        if word:
+            words.append(f"<t {own} word={quoteattr(word)} pos={quoteattr(escape_label(category))}/>\n")
+        else:
+            phrases.append((name, f"<nt {own} cat={quoteattr(escape_label(category))}>\n"))
+        edges[up].append(f"<edge label={quoteattr(edge)} idref={quoteattr(f'{id}_{name}')}/>\n")
+    phrases.append(("0", f"<nt id={quoteattr(f'{id}_{VROOT}')} cat={quoteattr(VROOT)}>\n"))
+    nodes = "".join(f"{start}{''.join(edges[name])}</nt>\n" for name, start in phrases)
+    return (
+        f"<s id={quoteattr(id)}>\n<graph root={quoteattr(f'{id}_{VROOT}')}>\n<terminals>\n{''.join(words)}"
+        f"</terminals>\n<nonterminals>\n{nodes}</nonterminals>\n</graph>\n</s>\n"
+    )
+
+
+_TIGER_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="trees">\n<head>\n<annotation>\n'
+    '<feature name="word" domain="T"/>\n<feature name="pos" domain="T"/>\n<feature name="cat" domain="NT"/>\n'
+    "<edgelabel/>\n</annotation>\n</head>\n<body>\n"
+)
+
+
 # Discontinuous brackets, as disco-dop has them: words by their index, `0=Rain`, or alone with the sentence behind.
 _LEAF = re.compile(r"\([^ \t\n()]+[ \t]+([^ \t\n()]+)[ \t]*\)")
 _INDEXED = re.compile(r"([0-9]{1,6})=(.+)", re.DOTALL)
@@ -386,62 +418,107 @@ def _disc_text(tree: Tree, id: str) -> str:
     return f"{Tree(replace(tree.own_arrays, words=tuple(f'{k}={word}' for k, word in enumerate(words))))}\n"
 
 
-# CoNLL-U with the brackets around each word in MISC, in which `*` is the word, as `parse --format conllu` writes it.
+# Tables with the brackets around each word in a column, in which `*` is the word: that of CoNLL-2012 and OntoNotes, and
+# CoNLL-U with them in MISC, as `parse --format conllu` writes it.
+_BITS = r"(?:\([^()\s]*)*\*\)*"
+_CONLL = re.compile(rf"(?:#begin document\b.*\n)?\s*\S+[ \t]+\d+[ \t]+0[ \t]+\S+[ \t]+\S+[ \t]+{_BITS}[ \t]")
 _CONLLU = re.compile(r"^1\t(?:[^\t\n]*\t){8}", re.MULTILINE)
-_TREE = re.compile(r"(?:.*\|)?Tree=((?:\([^()\s|]+)*\*\)*)(?:\|.*)?")
+_TREE = re.compile(rf"(?:.*\|)?Tree=({_BITS})(?:\|.*)?")
+_TEXT = re.compile(r"# ?(sent_id|text) ?= ?(.*)")
+TableRow = tuple[str, str, str]  # a word, its tag and brackets
 
 
-def _conllu_blocks(file: Iterable[str]) -> Iterator[Block]:
+def table_blocks(file: Iterable[str]) -> Iterator[Block]:
+    """Yield the sentences of a table, which end at empty lines, with (line, its number) as lines."""
     block = Block(1)
     for number, line in enumerate(chain(file, [""]), start=1):
-        if line.strip():
-            block.lines.append(line.rstrip("\n"))
-        else:
-            if block.lines:
-                yield block
-            block = Block(number + 1)
+        if line.strip() and not line.startswith(("#begin document", "#end document")):
+            block.line = block.line if block.lines else number
+            block.lines.append((line.rstrip("\n"), number))
+        elif block.lines:
+            yield block
+            block = Block(number)
 
 
-def _conllu_tree(block: Block) -> tuple[Tree, int]:
-    leaves = list[str]()
-    for number, line in enumerate(block.lines, start=block.line):
+def conllu_words(block: Block) -> Iterator[tuple[list[str], int]]:
+    """Yield the columns of each word of CoNLL-U with their line, and set the block's id and text.
+
+    Tokens of several words and empty nodes are left out. Raises BadError for what is no word.
+    """
+    n_words = 0
+    for line, number in block.lines:
         columns = line.split("\t")
         if line[0] == "#":
-            name, _, value = line[1:].partition("=")
-            block.id = value.strip() or None if name.strip() == "sent_id" else block.id
-        elif not re.fullmatch(r"\d+[-.]\d+", columns[0], re.ASCII):  # neither tokens of several words, nor empty nodes
-            found = _TREE.fullmatch(columns[9]) if len(columns) == 10 else None
-            if not (found and columns[1]) or columns[0] != str(len(leaves) + 1):
-                what = f"expected word {len(leaves) + 1} in 10 columns, the last with brackets such as Tree=(NP*"
-                raise BadError(number, f"{what}, not {line!r:.60}")
-            tag = columns[4] if columns[4] != "_" else columns[3]
-            leaf = f" ({escape_label(tag)} {escape_brackets(columns[1])})"
-            leaves.append(found[1].replace("/", "|").replace("*", leaf))
+            if found := _TEXT.fullmatch(line):
+                block.id, block.text = (found[2] or None, block.text) if found[1] == "sent_id" else (block.id, found[2])
+        elif not re.fullmatch(r"\d+[-.]\d+", columns[0], re.ASCII):
+            n_words += 1
+            if len(columns) != 10 or columns[0] != str(n_words) or not columns[1]:
+                raise BadError(number, f"expected word {n_words} of CoNLL-U in 10 columns, not {line!r:.60}")
+            yield columns, number
+
+
+def _conllu_row(columns: list[str], number: int) -> TableRow:
+    if found := _TREE.fullmatch(columns[9]):
+        return columns[1], columns[4] if columns[4] != "_" else columns[3], found[1].replace("/", "|")
+    raise BadError(number, f"expected brackets such as Tree=(NP* in the last column, not {columns[9]!r:.60}")
+
+
+def _conll_row(line: str, number: int, k: int) -> TableRow:
+    columns = line.split()
+    if len(columns) < 7 or columns[2] != str(k) or not re.fullmatch(_BITS, columns[5]):
+        what = f"word {k} in the columns of CoNLL-2012, the sixth with brackets such as (NP*)"
+        raise BadError(number, f"expected {what}, not {line!r:.60}")
+    return penn_to_raw(columns[3], columns[4]), columns[4], columns[5]
+
+
+def _table_tree(rows: Iterable[TableRow], block: Block) -> tuple[Tree, int]:
+    leaves = ((bits, f" ({escape_label(tag)} {escape_brackets(word)})") for word, tag, bits in rows)
     try:
-        return Tree.from_string(" ".join(leaves)), 0
+        return Tree.from_string(" ".join(leaf.join(bits.rsplit("*", 1)) for bits, leaf in leaves)), 0
     except TreebankError as error:
         raise BadError(block.line, f"the brackets of this sentence: {error.problem}") from None
 
 
+def _conll_text(tree: Tree, id: str) -> str:
+    rows = zip(raw_to_penn(tree.words, tree.tags), tree.tags, bracket_bits(tree.own_arrays), strict=True)
+    lines = (f"trees\t0\t{k}\t{word}\t{escape_label(tag)}\t{bits}\t-\t-\t-\t-\t*\t-\n"
+             for k, (word, tag, bits) in enumerate(rows))  # fmt: skip
+    return "".join([*lines, "\n"])
+
+
+def _conllu_text(tree: Tree, id: str) -> str:
+    rows = zip(tree.words, tree.tags, bracket_bits(tree.own_arrays), strict=True)
+    lines = (f"{k}\t{' '.join(word.split()) or '_'}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits.replace('|', '/')}\n"
+             for k, (word, tag, bits) in enumerate(rows, start=1))  # fmt: skip
+    return f"# sent_id = {id}\n{''.join(lines)}\n"
+
+
 FORMATS = (
     Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search, _export_blocks, _export_tree,
-           _export_text, "#FORMAT 4\n"),
-    Format("tiger", "TIGER XML", (), lambda text: XML.match(text) and _TIGER.search(text), _tiger_blocks, _tiger_tree),
-    Format("conllu", "CoNLL-U with brackets", (), _CONLLU.search, _conllu_blocks, _conllu_tree),
+           _export_text, "#FORMAT 4\n", may_cross=True),
+    Format("tiger", "TIGER XML", (".xml", ".tigerxml"), lambda text: XML.match(text) and _TIGER.search(text),
+           _tiger_blocks, _tiger_tree, _tiger_text, _TIGER_HEAD, "</body>\n</corpus>\n", may_cross=True),
+    Format("conll", "CoNLL-2012's table", (".conll", "_conll"), _CONLL.match, table_blocks,
+           lambda block: _table_tree((_conll_row(line, n, k) for k, (line, n) in enumerate(block.lines)), block),
+           _conll_text, "#begin document (trees); part 000\n", "#end document\n"),
+    Format("conllu", "CoNLL-U with brackets", (".conllu",), _CONLLU.search, table_blocks,
+           lambda block: _table_tree((_conllu_row(*word) for word in conllu_words(block)), block), _conllu_text),
     Format("discbracket", "discontinuous brackets", (".discbracket", ".dbr"), _is_discontinuous,
            lambda file: (Block(k, [line]) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
-           _disc_tree, _disc_text),
+           _disc_tree, _disc_text, may_cross=True),
 )  # fmt: skip
 
 
 def written(sentences: Iterable[TreeOfFile], one: Format) -> Iterator[str]:
     """Yield a file with these trees in a format, piece by piece.
 
-    Raises IncparseError for a tree whose branches crossed: both formats have such, and what they said were wrong.
+    Raises IncparseError for a tree whose branches crossed, if they may in the format: what it would say were wrong.
     """
     yield one.head
     for number, sentence in enumerate(sentences, start=1):
-        if sentence.n_moved:
+        if sentence.n_moved and one.may_cross:
             what = f"branches cross in this sentence, and its tree is continuous now: {one.title} would say otherwise"
             raise IncparseError(f"{sentence.path}:{sentence.line}: {what}; write brackets instead, as with --to penn")
         yield one.text(sentence.tree, sentence.id or str(number))
+    yield one.foot

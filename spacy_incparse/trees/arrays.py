@@ -255,6 +255,18 @@ def closings(arrays: TreeArrays, index: int) -> Iterator[int]:
         yield n_open - len(ends)
 
 
+def bracket_bits(arrays: TreeArrays) -> list[str]:
+    """Return the brackets that open and close at each word, as the tables of CoNLL 2005 to 2012 have them."""
+    found, opened = [], ""
+    for node, (size, n_closed) in enumerate(zip(arrays.sizes, closings(arrays, 0), strict=True)):
+        if size > 1:
+            opened += f"({arrays.full_label(node)}"
+        else:
+            found.append(f"{opened}*{')' * (n_closed - 1)}")
+            opened = ""
+    return found
+
+
 def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:
     """Return the nodes that have the label, or one of several, as their whole label or category.
 

@@ -82,6 +82,12 @@ def test_other_formats_by_suffix_or_name(run, write, refused, tmp_path):
     assert text == CROSSING.replace("8", "1").replace("MO\t500", "MO\t501")
     run("convert", tmp_path / "c.txt", tmp_path / "d.export", "--as-published")
     assert (tmp_path / "d.export").read_text() == text
+    for name in ("c.xml", "c.conll", "c.conllu", "c.dbr"):
+        run("convert", output, tmp_path / name)
+        run("convert", tmp_path / name, tmp_path / f"{name}.mrg")
+        assert (
+            tmp_path / f"{name}.mrg"
+        ).read_text() == "(TOP (S (ADV Da) (VAFIN ist) (PPER er) (VP (VVPP gewesen))))\n"
     assert "name must end in" in refused("convert", source, tmp_path / "e.doc")
     assert run("convert", source, tmp_path / "e.spacy").exit_code == 0
     assert run("stats", source).exit_code == 0

@@ -14,6 +14,7 @@ from spacy.util import load_config
 from spacy_incparse.cli.parse import paragraphs, split_tag
 from spacy_incparse.corpora.readers import Fields, InputFile, read_conllu
 from spacy_incparse.rerank.lists import read_lists
+from spacy_incparse.treebanks.formats import sentences_of_text
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.viz.markup import elements, texts
@@ -295,6 +296,18 @@ def test_a_tag_needs_a_word(refused, model):
     assert "the text:2: the word before the tag is missing in '_VBD'" in refused(
         "parse", "--model", model, "--tagged", stdin="It_PRP\n_VBD\n"
     )
+
+
+@pytest.mark.parametrize("name", ["conll", "tiger"])
+def test_formats_of_treebanks(run, write, refused, name):
+    text = "The cat (a tom) sleeps. It rained."
+    written = run("parse", text, "--format", name).stdout
+    trees = [one.tree for one in sentences_of_text(written, "x")]
+    plain = map(Tree.from_string, run("parse", text).stdout.splitlines())
+    assert [[span for span in tree.spans() if span[0] not in ("TOP", "VROOT")] for tree in trees] == [
+        tree.spans()[1:] for tree in plain
+    ]
+    assert "omit --nbest" in refused("parse", text, "--format", name, "--nbest", 2)
 
 
 def test_conllu(run, write):

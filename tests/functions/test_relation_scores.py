@@ -93,10 +93,10 @@ def test_conllu_is_read_as_it_is_written(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ("\t5\t", "\tfive\t", "gold.conllu:3:1: .*number, not 'five'"),
-        ("\t5\t", "\t50\t", "the head of '.*' is 50, of 8 words"),
-        ("\t_\t", "  ", "gold.conllu:2:1: expected 10 columns"),
-        ("1\tThe", "One\tThe", "gold.conllu:2:1: expected a word of CoNLL-U, not 'One"),
+        ("\t5\t", "\tfive\t", "gold.conllu:3:1: .*head of .*, not 'five'"),
+        ("\t5\t", "\t50\t", "gold.conllu:3:1: expected the number of one of 8 words, .*, not '50'"),
+        ("\t_\t", "  ", "gold.conllu:2:1: .* in 10 columns"),
+        ("1\tThe", "One\tThe", "gold.conllu:2:1: expected word 1 of CoNLL-U .*, not 'One"),
     ],
 )  # fmt: skip
 def test_odd_conllu_is_refused(tmp_path, old, new, what):
@@ -112,7 +112,7 @@ def test_other_words_and_no_brackets_are_refused(tmp_path):
     file = tmp_path / "gold.conllu"
     file.write_text(conllu(TREES[:1]).replace("Tree=", "Other="), encoding="utf8")
     sentences = read_conllu(file)
-    with pytest.raises(IncparseError, match=r"gold\.conllu:2:1: expected word 1 in 10 columns, the last with brackets"):
+    with pytest.raises(IncparseError, match=r"gold\.conllu:2:1: expected brackets such as"):
         read_treebank(file)
     with pytest.raises(IncparseError, match="sentence 1 of the treebank is 'Eva "):
         aligned(sentences, TREES[1:], file)

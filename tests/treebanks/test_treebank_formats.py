@@ -110,6 +110,18 @@ CONLLU = """\
 4\t(\t_\tPUNCT\t-LRB-\t_\t2\tpunct\t_\tTree=*))
 
 """
+CONLL = """\
+#begin document (bn/mine); part 000
+bn/mine   0   0      Rain    NN  (TOP(S(NP*)          -   -   -   Speaker   *   (0)
+bn/mine   0   1     falls   VBZ         (VP*  fall   01   1   Speaker (V*)   -
+bn/mine   0   2     -LRB-  -LRB-     (PRN*       -   -   -   Speaker   *   -
+bn/mine   0   3   now\\/then    RB (ADVP|X*)))       -   -   -   Speaker   *   -
+bn/mine   0   4        ''    ''            *))   -   -   -   Speaker   *   -
+
+bn/mine   0   0   Yes   UH   (INTJ*)   -   -   -   Speaker   *   -
+
+#end document
+"""
 FILES = {
     "a.export": (EXPORT_4, [RAISED], ["17"]),
     "b.txt": (EXPORT_3, [LOWERED], ["3"]),
@@ -118,6 +130,14 @@ FILES = {
     "e.dbr": (DISC, [RAISED, "(NP (-LRB- -LRB-) (NN -RRB-))", "(UH Yes)"], [None] * 3),
     "f.dbr": (BARE, [RAISED], [None]),
     "g.conllu": (CONLLU, ["(TOP (S (NP-SBJ (PRP It)) (VP (MD wo) (ADVP|PRT (PART n't))) (-LRB- -LRB-)))"], ["d-1"]),
+    "h_conll": (
+        CONLL,
+        [
+            "(TOP (S (NP (NN Rain)) (VP (VBZ falls) (PRN (-LRB- -LRB-) (ADVP|X (RB now/then)))) ('' \")))",
+            "(INTJ (UH Yes))",
+        ],
+        [None] * 2,
+    ),
 }
 
 
@@ -216,7 +236,7 @@ TREES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["export", "discbracket"])
+@pytest.mark.parametrize("name", NAMES)
 def test_trees_survive_and_files_are_the_same_byte_for_byte(name):
     one, trees = NAMES[name], list(map(Tree.from_string, TREES))
     text = "".join(written(map(TreeOfFile, trees), one))
@@ -226,7 +246,8 @@ def test_trees_survive_and_files_are_the_same_byte_for_byte(name):
 
 
 def test_a_tree_with_moved_nodes_is_not_written_as_if_they_had_been_there():
-    for name in ("export", "discbracket"):
+    assert "(VP-OC(AVP-MO*" in "".join(written(sentences(BARE), NAMES["conll"]))
+    for name in ("export", "discbracket", "tiger"):
         with pytest.raises(IncparseError, match="x:1: branches cross in this sentence"):
             list(written(sentences(BARE), NAMES[name]))
 
@@ -275,8 +296,11 @@ FOREIGN = '<!DOCTYPE corpus [\n<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<corpu
         (DISC.replace("(UH 0=Yes)", "(UH Yes)"), "x:4", "the index 'Yes'"),
         (DISC.replace("(UH 0=Yes)", "(UH 0=Yes"), "x:4", "expected ')'"),
         (CONLLU.replace("Tree=*))", "Tree=*)"), "x:1", "closing bracket"),
-        (CONLLU.replace("Tree=*))", "_"), "x:9", "with brackets such as"),
+        (CONLLU.replace("Tree=*))", "_"), "x:9", "expected brackets such as"),
         (CONLLU.replace("\n3\t", "\n5\t"), "x:8", "expected word 3"),
+        (CONLL.replace("(VP*", "VP*"), "x:3", "expected word 1 in the columns of CoNLL-2012"),
+        (CONLL.replace("   1   ", "   7   "), "x:3", "expected word 1"),
+        (CONLL.replace("(INTJ*)", "(INTJ*"), "x:8", "closing bracket"),
     ],
 )  # fmt: skip
 def test_damaged_files(text, place, what):
@@ -299,7 +323,7 @@ def test_a_damaged_file_is_an_error_with_a_place_or_has_only_words_of_its_text(n
             trees = [one.tree for one in found]
         assert all(error.line >= 1 and error.column >= 1 for error in log)
         raw = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-        raw = re.sub(r"\s", " ", raw.replace("|", "/"))
+        raw = re.sub(r"\s", " ", raw.replace("\\/", "/").replace("|", "/"))
         for tree in trees:
             for word, tag in zip(tree.words, tree.tags, strict=True):
                 assert (
