@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -59,6 +59,14 @@ def check_number(name: str, value: Any, least: float, most: float, *, is_whole: 
         raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
     if value > most:
         raise ConfigError(f"{name} is {value!r}: it must be at most {most}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str], *, may_be_none: bool = False) -> None:
+    """Raise ConfigError unless a value is one of some texts, or None where that is allowed."""
+    known = tuple(choices)
+    if value not in known and not (value is None and may_be_none):
+        or_none = ", or None" if may_be_none else ""
+        raise ConfigError(f"{name} is {value!r:.60}: it must be one of {', '.join(known)}{or_none}")
 
 
 def checked_labels(name: str, value: Any) -> tuple[str, ...]:

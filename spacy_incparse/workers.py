@@ -27,6 +27,20 @@ Prepare = Callable[[], Callable[[Task], Result]]
 OnKilled = Callable[[Any, IncparseError], object]
 """Takes a task that kills its workers, which is then given up, and the error that would be raised otherwise."""
 
+
+def batches(items: Iterable[Task], least: int, length: Callable[[Task], int] = len) -> Iterator[list[Task]]:  # type: ignore[assignment]
+    """Yield consecutive items in groups, each of which ends with the item with which it has the least length."""
+    batch, size = list[Task](), 0
+    for item in items:
+        batch.append(item)
+        size += length(item)
+        if size >= least:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 MOST_DEATHS = 3  # of workers at the same task
 _AHEAD = 4  # tasks for each process that may be done before their turn
 

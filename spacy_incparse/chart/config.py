@@ -11,7 +11,7 @@ from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplate, EdgeTemplat
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.words import MAX_WORDS
 from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
-from spacy_incparse.settings import MOST, Settings, check_number, check_range, is_list_of_strings
+from spacy_incparse.settings import MOST, Settings, check_choice, check_number, check_range, is_list_of_strings
 from spacy_incparse.transforms.binarize import Markovization
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ class ChartSettings(Settings):
 
     def __post_init__(self) -> None:
         for name, choices in (("decoding", DECODINGS), ("pruning", PRUNING)):
-            if getattr(self, name) not in choices:
-                raise ConfigError(f"{name} is {getattr(self, name)!r}: choose one of {', '.join(choices)}")
+            check_choice(name, getattr(self, name), choices)
         check_number("table_bits", self.table_bits, 8, MAX_BITS)
         check_number("n_tags", self.n_tags, 0, MOST)
         check_number("max_length", self.max_length, 0, MOST)

@@ -314,11 +314,9 @@ def _first_probability(parses: Sequence[Parse], temperature: float) -> float | N
 
 def _doc_of_tree(nlp: Language, tree: Tree, *, with_tags: bool) -> Doc:
     """Return a Doc of one sentence, with the words of a tree and perhaps its tags; empty words become blanks."""
-    from spacy.tokens import Doc
+    from spacy_incparse.pipeline.loading import one_sentence
 
-    words = [word or " " for word in tree.words]
-    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
-    return Doc(nlp.vocab, words=words, sent_starts=starts, tags=list(tree.tags) if with_tags else None)
+    return one_sentence(nlp, [word or " " for word in tree.words], tree.tags if with_tags else None)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from spacy_incparse.cli.options import keep_inputs, one_of, open_pipeline, open_
 from spacy_incparse.cli.train import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _settings(
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
     from spacy_incparse.rerank.data import SECOND_SCORES
-    from spacy_incparse.rerank.learner import check_choice, find_learner
+    from spacy_incparse.rerank.learner import find_learner
     from spacy_incparse.rerank.training import DEFAULT_SCORES, check_reranking
 
     names = list(map(str, loss))

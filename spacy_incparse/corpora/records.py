@@ -17,6 +17,7 @@ import srsly
 from spacy_incparse.documents.rows import MANIFEST
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import lock, named
+from spacy_incparse.workers import batches
 
 SHARD_CHARS = 300_000  # about 60,000 words of English: three seconds' work of `en`, so that workers end together
 
@@ -94,17 +95,12 @@ def split(items: Iterable[tuple[Item, int]], shard_chars: int) -> Iterator[Shard
 
     items: the documents, each with how many bytes of the input have been read with it.
     """
-    number = first = n_chars = read_before = position = 0
-    collected: list[Item] = []
-    for item, position in items:
-        collected.append(item)
-        n_chars += len(item.text) if isinstance(item, Document) else 0
-        if n_chars >= shard_chars:
-            yield Shard(number, first, tuple(collected), position - read_before)
-            number, first, n_chars, read_before = number + 1, first + len(collected), 0, position
-            collected = []
-    if collected:
-        yield Shard(number, first, tuple(collected), position - read_before)
+    first = read_before = 0
+    groups = batches(items, shard_chars, lambda one: len(one[0].text) if isinstance(one[0], Document) else 0)
+    for number, group in enumerate(groups):
+        shard, (_, read) = tuple(item for item, _ in group), group[-1]
+        yield Shard(number, first, shard, read - read_before)
+        first, read_before = first + len(shard), read
 
 
 def file_hash(path: Path) -> str:

@@ -30,6 +30,7 @@ from spacy_incparse.files import csv_line, release_memory
 from spacy_incparse.measuring.complexity import MEASURES, cells
 from spacy_incparse.pipeline.loading import load_for_texts
 from spacy_incparse.tokens import penn_to_text, raw_word
+from spacy_incparse.workers import batches
 
 if TYPE_CHECKING:
     from spacy_incparse.corpora.annotate import Job
@@ -103,7 +104,7 @@ def _documents(shard: Shard) -> Iterator[Document]:
     return (item for item in shard.items if isinstance(item, Document))
 
 
-_BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
+_BATCH_CHARS, _CHARS_OF_DOC = 100_000, 400  # in one call of `nlp.pipe`; how many a Doc counts for beside its own
 _TREES = "doc._.trees"  # what a component that parses declares to assign
 
 Outcome: TypeAlias = Doc | str  # a parsed Doc, or why there is none
@@ -148,15 +149,8 @@ class Annotator:
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Outcome]]:
         """Yield each document, in order, with its Doc or with the reason why the pipeline failed."""
-        batch: list[Document] = []
-        n_chars = 0
-        for document in documents:
-            batch.append(document)
-            n_chars += len(document.text)
-            if n_chars >= _BATCH_CHARS or len(batch) == _BATCH_DOCUMENTS:
-                yield from zip(batch, self._outcomes(batch), strict=True)
-                batch, n_chars = [], 0
-        yield from zip(batch, self._outcomes(batch), strict=True)
+        for batch in batches(documents, _BATCH_CHARS, lambda one: len(one.text) + _CHARS_OF_DOC):
+            yield from zip(batch, self._outcomes(batch), strict=True)
 
     def _outcomes(self, batch: Sequence[Document]) -> list[Outcome]:
         with warnings.catch_warnings():

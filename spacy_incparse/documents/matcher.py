@@ -18,6 +18,7 @@ from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.documents.rows import annotated_format, read_rows, row_tree, sentence_files
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import Match, Pattern, compile
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.arrays import NESTED, without_nested
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -108,8 +109,7 @@ class ConstituentMatcher:
         nested: which of several nested matches to return: "all", "outermost" or "innermost".
         every: return a node once for each way to assign the pattern's names to nodes, instead of only once.
         """
-        if nested not in NESTED:
-            raise ConfigError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
+        check_choice("nested", nested, NESTED)
         are_several = not isinstance(patterns, str | Pattern) and isinstance(patterns, Iterable | None)
         given: list[Any] = list(patterns or ()) if are_several else [patterns]  # type: ignore[arg-type]
         if not all(isinstance(pattern, str | Pattern) for pattern in given):

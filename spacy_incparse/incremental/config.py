@@ -9,7 +9,7 @@ from math import inf
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import Template, resolve
 from spacy_incparse.parsing.nbest import CHOICE_SETTINGS, ChoiceSettings
-from spacy_incparse.settings import MOST, check_number, is_list_of_strings
+from spacy_incparse.settings import MOST, check_choice, check_number, is_list_of_strings
 
 # Labels that link conjuncts, those of several treebanks.
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
@@ -74,8 +74,7 @@ class ParserConfig(ChoiceSettings):
         if not (isinstance(given, str) or are_templates):
             raise ConfigError(f"features is {given!r}: it must be a named set, or lists of templates by their kinds")
         resolve(given)
-        if self.update not in UPDATES:
-            raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
+        check_choice("update", self.update, UPDATES)
         for name, (least, most) in _WHOLE.items():
             check_number(name, getattr(self, name), least, most)
         for name in ("gamma", "train_gamma"):

@@ -23,7 +23,7 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Session
 from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, ParsedSentence, TreePipe, tree_factory
-from spacy_incparse.settings import check_number, check_range
+from spacy_incparse.settings import check_choice, check_number, check_range
 from spacy_incparse.training.settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -97,8 +97,7 @@ class IncNeural(TreePipe):
         loss: str = "crf", tag_weight: float = 1.0, learn_rate_scale: float = 1.0, max_length: int = 400,
         **settings: Any,
     ):  # fmt: skip
-        if loss not in LOSS_NAMES:
-            raise ConfigError(f"{name}: loss = {loss!r} must be one of {', '.join(LOSS_NAMES)}")
+        check_choice(f"{name}: loss", loss, LOSS_NAMES)
         check_range("tag_weight", tag_weight, 0, 1e6)
         check_range("learn_rate_scale", learn_rate_scale, 0, 1e6)
         check_number("max_length", max_length, 1, 5000)

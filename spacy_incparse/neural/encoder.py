@@ -18,7 +18,7 @@ from spacy.util import SimpleFrozenDict
 from thinc.api import Model, Ragged, get_array_module
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.settings import MOST, check_number, check_range
+from spacy_incparse.settings import MOST, check_choice, check_number, check_range
 
 _ACTIVATIONS = ("relu", "gelu", "gelu_new")  # of spacy-curated-transformers
 _TYPES = {  # the layers of an encoder's type, and its pieces
@@ -159,8 +159,7 @@ def encoder_sizes(path: str | Path) -> tuple[dict[str, Any], str]:
         check_number("max_position_embeddings", config["max_position_embeddings"], least, MOST)
         for name in _SHARES:
             check_range(name, config[name], 0, 1)
-        if config["hidden_act"] not in _ACTIVATIONS:
-            raise ConfigError(f"hidden_act is {config['hidden_act']!r}: it must be one of {', '.join(_ACTIVATIONS)}")
+        check_choice("hidden_act", config["hidden_act"], _ACTIVATIONS)
         width, n_heads = config["hidden_size"], config["num_attention_heads"]
         if width % n_heads:
             raise ConfigError(f"hidden_size is {width}: it must be a multiple of num_attention_heads, {n_heads}")

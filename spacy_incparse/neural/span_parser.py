@@ -12,7 +12,7 @@ from unicodedata import category
 import numpy as np
 
 from spacy_incparse.chart.charts import span_bounds, span_number, unmet, within
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.neural.bracket_chart import best_brackets
 from spacy_incparse.neural.brackets import Chain, best_trees, chain_brackets, label_marginals, tree_of_brackets
 from spacy_incparse.neural.span_scorer import SINGLE_PRECISION, ModelScorer
@@ -29,10 +29,11 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
 )
 from spacy_incparse.parsing.parser import Parser
-from spacy_incparse.settings import Settings, check_range
+from spacy_incparse.settings import Settings, check_choice, check_range
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import batches
 
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
@@ -63,8 +64,7 @@ class SpanSearch(Settings):
     choose_temperature: float | None = None
 
     def __post_init__(self) -> None:
-        if self.choose not in CHOICES:
-            raise ConfigError(f"choose is {self.choose!r}: choose one of {', '.join(CHOICES)}")
+        check_choice("choose", self.choose, CHOICES)
         check_range("threshold", self.threshold, 0, 1)
         check_range("choose_temperature", self.choose_temperature, 0.01, 1e6, may_be_none=True)
 
@@ -178,15 +178,8 @@ class SpanParser(Parser):
 
     def _all_scores(self, pieces: Sequence[Any]) -> Iterator[np.ndarray]:
         """Yield the label scores of pieces, computed in blocks."""
-        block: list[Any] = []
-        n_spans = 0
-        for piece in pieces:
-            block.append(piece)
-            n_spans += len(piece) * (len(piece) - 1) // 2
-            if n_spans >= BLOCK_SPANS:
-                yield from self.scorer.label_scores(block)
-                block, n_spans = [], 0
-        yield from self.scorer.label_scores(block) if block else ()
+        for block in batches(pieces, BLOCK_SPANS, lambda piece: len(piece) * (len(piece) - 1) // 2):
+            yield from self.scorer.label_scores(block)
 
     def _decode(
         self, scores: np.ndarray, words: Sequence[str], constraints: Sequence[Constraint]

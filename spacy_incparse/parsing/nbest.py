@@ -10,7 +10,6 @@ from functools import cached_property
 from math import exp, inf
 from typing import Any
 
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsing.local_trees import LocalTree, Mender
 from spacy_incparse.parsing.parse import (
     Constraints,
@@ -22,7 +21,7 @@ from spacy_incparse.parsing.parse import (
     required_spans,
 )
 from spacy_incparse.parsing.parser import N_ANALYSES, N_SPARE, Parser
-from spacy_incparse.settings import MOST, Settings, check_number, check_range
+from spacy_incparse.settings import MOST, Settings, check_choice, check_number, check_range
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.labels import ROOT
@@ -293,10 +292,8 @@ class ChoiceSettings(Settings):
     choose_threshold: float = 0.45
 
     def __post_init__(self) -> None:
-        if self.choose not in CHOICES:
-            raise ConfigError(f"choose is {self.choose!r}: choose one of {', '.join(CHOICES)}")
-        if self.choose_from is not None and self.choose_from not in SOURCES:
-            raise ConfigError(f"choose_from is {self.choose_from!r}: choose one of {', '.join(SOURCES)}, or None")
+        check_choice("choose", self.choose, CHOICES)
+        check_choice("choose_from", self.choose_from, SOURCES, may_be_none=True)
         check_number("choose_trees", self.choose_trees, 1, MOST)
         check_range("choose_temperature", self.choose_temperature, 0.01, 1e6, may_be_none=True)
         check_range("choose_threshold", self.choose_threshold, 0.05, 0.95)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
@@ -60,7 +61,7 @@ class CombinedDecoder(ConfiguredParser):
 
     def is_of(self, bases: Sequence[ConfiguredParser], weights: dict[str, float]) -> bool:
         """Return whether these are its members, unchanged."""
-        return self._weights == weights and all(map(_is_same, self._bases, bases))
+        return self._weights == weights and all(map(is_, self._bases, bases))
 
     def inputs_of(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[Input]:
         """Return the inputs with those of all members; whether a member uses given tags is its own setting.
@@ -213,10 +214,6 @@ class IncParserCombiner(TreePipe):
 def _seen_by(members: Iterable[Sentence], sentence: Sentence) -> Sentence:
     """Return a sentence with the same sentence as each member sees it, under its constraints."""
     return replace(sentence, seen=[replace(one, constraints=sentence.constraints) for one in members])
-
-
-def _is_same(known: ConfiguredParser, found: ConfiguredParser) -> bool:
-    return known is found and known.temperature == found.temperature
 
 
 def _no_forward(model: Model, inputs: Any, is_train: bool) -> Any:

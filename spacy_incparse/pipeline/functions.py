@@ -19,6 +19,7 @@ from spacy_incparse.functions.rules import completed
 from spacy_incparse.functions.tables import NAMES, english
 from spacy_incparse.pipeline.model import FunctionsModel, check_source
 from spacy_incparse.pipeline.tree_pipe import TrainedPipe
+from spacy_incparse.settings import check_choice
 from spacy_incparse.training.settings import head_rules
 from spacy_incparse.trees.codec import reannotated
 from spacy_incparse.trees.empties import Annotation
@@ -118,8 +119,7 @@ class FunctionFinder(TrainedPipe):
         scorer: Callable | None = functions_score,
     ):
         super().__init__(vocab, model, name, scorer)
-        if labels not in LABELS:
-            raise ConfigError(f"{name}: labels = {labels!r} must be one of {', '.join(LABELS)}")
+        check_choice(f"{name}: labels", labels, LABELS)
         self.functions, self.empties, self.label_form, self.dependencies = functions, empties, labels, dependencies
         self.training = TRAINING | (training or {})
         if unknown := sorted(set(self.training) - set(TRAINING)):

@@ -17,6 +17,7 @@ from spacy_incparse.documents.relations import token_relations
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.functions.relations import AGENT, INDIRECT_OBJECT, OBJECT, PREDICATE, SUBJECT
 from spacy_incparse.patterns import Pattern, compile
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.arrays import NESTED
 from spacy_incparse.trees.heads import HeadRules
 
@@ -214,8 +215,7 @@ def _rule(key: str, setting: Any, labels: Mapping[str, str], heads: HeadRules | 
     if unknown or not is_right:
         what = f"unknown {unknown[0]!r}" if unknown else "patterns are missing or not strings"
         raise ConfigError(f"patterns[{key!r}]: {what}; expected a pattern, a list, or a dict with 'patterns'")
-    if nested not in NESTED:
-        raise ConfigError(f"{key}: nested is {nested!r}; expected one of {', '.join(NESTED)}")
+    check_choice(f"{key}: nested", nested, NESTED)
     compiled = [compile(pattern, heads=heads) for text in given for pattern in _filled(text, labels)]
     return PhraseRule(key, tuple(compiled), nested, label)
 

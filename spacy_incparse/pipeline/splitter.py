@@ -21,6 +21,7 @@ from thinc.api import Adam, Model, NumpyOps
 from spacy_incparse.documents.sentences import has_sentence_bounds
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import detokenize
+from spacy_incparse.workers import batches
 
 ATTRIBUTES: Any = (
     "LOWER SHAPE PREFIX SUFFIX IDX LENGTH SPACY IS_SPACE IS_PUNCT IS_TITLE IS_UPPER IS_LOWER IS_DIGIT".split()
@@ -230,15 +231,8 @@ class SentenceSplitter(SentenceRecognizer):
                 f"the component {self.name!r} has learnt nothing: call nlp.initialize() with examples, its learn(), or "
                 f"take another pipeline's, as in nlp.add_pipe('senter', source=spacy_incparse.load('en'))"
             )
-        found, group, size = list[np.ndarray](), list[Doc](), 0
-        for doc in [*docs, None]:
-            if group and (doc is None or size + len(doc) > N_TOKENS):
-                found += [scores.argmax(axis=1) for scores in self.model.predict(group)]
-                group, size = [], 0
-            if doc is not None:
-                group.append(doc)
-                size += len(doc)
-        return found
+        scores = (scores for group in batches(docs, N_TOKENS) for scores in self.model.predict(group))
+        return [one.argmax(axis=1) for one in scores]
 
     def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
         """Do nothing: see `learn`."""
@@ -290,23 +284,25 @@ class SentenceSplitter(SentenceRecognizer):
         np.random.seed(seed)
         self.model.attrs["dropout_rate"] = DROPPED
         enough = min(BATCH, sum(len(text) for text, _ in passages) // 500)  # of little text, a hundred updates
-        batch, size = list[tuple[Doc, np.ndarray]](), 0
-        for number, (text, starts) in enumerate(passages, 1):
-            doc = tokenizer(text)
-            ends = np.array([token.idx + len(token) for token in doc])
-            gold = np.zeros(len(doc), "f")
-            gold[np.searchsorted(ends, starts, side="right")] = 1
-            batch.append((doc, gold))
-            size += len(doc)
-            if size >= enough or number == len(passages):
-                scores, backprop = self.model.begin_update([doc for doc, _ in batch])
-                pairs = zip(scores, batch, strict=True)
-                backprop([(found - np.stack([1 - gold, gold], axis=1)) / BATCH for found, (_, gold) in pairs])
-                optimizer.learn_rate = RATE * (1.01 - number / len(passages))
-                self.model.finish_update(optimizer)
-                batch, size = [], 0
+        n_seen = 0
+        examples = ((tokenizer(text), starts) for text, starts in passages)
+        for batch in batches(examples, enough, lambda one: len(one[0])):
+            n_seen += len(batch)
+            gold = [_boundaries(doc, starts) for doc, starts in batch]
+            scores, backprop = self.model.begin_update([doc for doc, _ in batch])
+            backprop([(found - right) / BATCH for found, right in zip(scores, gold, strict=True)])
+            optimizer.learn_rate = RATE * (1.01 - n_seen / len(passages))
+            self.model.finish_update(optimizer)
         self.model.attrs["dropout_rate"] = 0.0
         np.random.set_state(state)
+
+
+def _boundaries(doc: Doc, starts: Sequence[int]) -> np.ndarray:
+    """Return for each token whether a sentence does not, and does, begin with it, given the first characters of all."""
+    ends = np.array([token.idx + len(token) for token in doc])
+    gold = np.zeros(len(doc), "f")
+    gold[np.searchsorted(ends, starts, side="right")] = 1
+    return np.stack([1 - gold, gold], axis=1)
 
 
 def _passages(paragraphs: Sequence[Sequence[str]], rng: random.Random) -> Iterator[tuple[str, list[int]]]:

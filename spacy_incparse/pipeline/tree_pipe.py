@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from itertools import accumulate, dropwhile, groupby, islice
+from itertools import dropwhile, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_type_hints
@@ -44,6 +44,7 @@ from spacy_incparse.tokens import penn_spelled, raw_word
 from spacy_incparse.trees.codec import PENN_WORDS, encode
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import batches
 
 register_extensions()
 
@@ -455,11 +456,9 @@ class TreePipe(SearchingPipe):
         self._check_tags(sentences, decoder.parser)
         self._check_words(sentences, decoder.parser)
         parsed: list[ParsedSentence] = []
-        numbered = zip(accumulate(len(one.words) for one in sentences), sentences, strict=True)
-        groups = groupby(numbered, lambda pair: pair[0] // BATCH_WORDS)
-        batches = deque([one for _, one in group] for _, group in groups)
-        while batches:
-            batch = batches.popleft()
+        waiting = deque(batches(sentences, BATCH_WORDS, lambda one: len(one.words)))
+        while waiting:
+            batch = waiting.popleft()
             try:
                 given = decoder.inputs_of(batch, use_given=self.tags == "doc")
                 parses = decoder.parser.parse_batch(given)
@@ -467,7 +466,7 @@ class TreePipe(SearchingPipe):
                 parsed += [encode_parse(one, parse, decoder.fields(parse, own)) for one, parse, own in found]
             except Exception as error:
                 if len(batch) > 1:
-                    batches.extendleft([one] for one in reversed(batch))
+                    waiting.extendleft([one] for one in reversed(batch))
                     continue
                 (one,) = batch
                 what = f"a sentence got a flat tree, because parsing failed ({error!r})"

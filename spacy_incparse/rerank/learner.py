@@ -21,7 +21,7 @@ from spacy_incparse.rerank.data import (
     list_probabilities,
 )
 from spacy_incparse.rerank.sparse_rows import column_sums
-from spacy_incparse.settings import Settings, check_number
+from spacy_incparse.settings import Settings, check_choice, check_number
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """From x, (n,) float64, to the function's value and gradient (n,)."""
@@ -72,12 +72,6 @@ def find_learner(name: Any) -> type[RerankLearner]:
 def learner_names() -> list[str]:
     """Return the names of all learners, those of this module first."""
     return list(dict.fromkeys([*LEARNERS, *_registry.get_entry_points()]))
-
-
-def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
-    """Raise ConfigError unless a setting is one of these texts."""
-    if value not in known:
-        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.rerank.data import How, RerankerWeights, SecondScore, columns_of, read_second_scores
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.features import DEFAULT, MAX_LENGTH, FeatureColumns, check_families
-from spacy_incparse.settings import Settings, check_number, check_range, checked_labels
+from spacy_incparse.settings import Settings, check_choice, check_number, check_range, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
 LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
@@ -51,8 +51,7 @@ class RerankerConfig(Settings):
         object.__setattr__(self, "closed_tags", checked_labels("closed_tags", self.closed_tags))
         check_number("max_count", self.max_count, 1, MAX_LENGTH)
         check_number("n", self.n, 1, N_ANALYSES)
-        if self.choose not in get_args(How):
-            raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
+        check_choice("choose", self.choose, get_args(How))
         check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
         if not isinstance(self.with_better, bool):
             raise ConfigError(f"with_better is {self.with_better!r}: it must be true or false")

@@ -31,10 +31,10 @@ from spacy_incparse.rerank.data import (
     select_lists,
 )
 from spacy_incparse.rerank.features import FeatureColumns, check_families, closed_class_tags
-from spacy_incparse.rerank.learner import RerankLearner, check_choice, find_learner, learner_names
+from spacy_incparse.rerank.learner import RerankLearner, find_learner, learner_names
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.settings import MOST, check_number
+from spacy_incparse.settings import MOST, check_choice, check_number
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

@@ -9,6 +9,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from spacy_incparse.errors import ConfigError, IncparseError, check_type
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays, compress_nodes, expand_unaries
 from spacy_incparse.trees.heads import HeadRules, head_children, head_words
@@ -36,8 +37,7 @@ def binarize(
     """
     check_type("marker", marker, str, "a string, such as '|'")
     check_type("horizontal", horizontal, int | None, "a whole number, or None")
-    if direction not in DIRECTIONS:
-        raise IncparseError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
+    check_choice("direction", direction, DIRECTIONS)
     if not marker:
         raise IncparseError("the marker is empty")
     is_put_in = _put_in_pattern(marker)
@@ -128,8 +128,7 @@ class Markovization:
     collapse_unaries: bool = False
 
     def __post_init__(self) -> None:
-        if self.branching not in BRANCHING:
-            raise ConfigError(f"branching is {self.branching!r}: choose from {', '.join(BRANCHING)}")
+        check_choice("branching", self.branching, BRANCHING)
         for name in ("horizontal", "vertical"):
             if getattr(self, name) not in range(MAX_ORDER + 1):
                 raise ConfigError(f"{name} is {getattr(self, name)!r}: choose a whole number from 0 to {MAX_ORDER}")

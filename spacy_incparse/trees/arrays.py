@@ -9,6 +9,7 @@ from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from spacy_incparse.errors import IncparseError, check_type
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.labels import ROOT_NAMES, TRACE_TAG, bare_label, function_tags
 
 if TYPE_CHECKING:
@@ -288,13 +289,12 @@ def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[s
 
 def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Sequence[int]:
     """Return the nodes, given in pre-order, that are in no other ("outermost") or contain no other ("innermost")."""
+    check_choice("nested", nested, NESTED)
     if nested == "all":
         return nodes
     if nested == "innermost":
         following = [*nodes[1:], len(arrays.sizes)]
         return [node for node, after in zip(nodes, following, strict=False) if after >= node + arrays.sizes[node]]
-    if nested != "outermost":
-        raise IncparseError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
     kept, behind = [], 0
     for node in nodes:
         if node >= behind:

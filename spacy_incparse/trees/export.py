@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.arrays import ArraysBuilder, Phrase, TreeArrays, arrays_of_phrases, closings
 from spacy_incparse.trees.brackets import indented
 
@@ -98,8 +99,7 @@ def to_latex(tree: Tree, style: str = "forest") -> str:
 
     style: "forest" or "qtree".
     """
-    if style not in _STYLES:
-        raise IncparseError(f"style is {style!r}; expected one of {', '.join(_STYLES)}")
+    check_choice("style", style, _STYLES)
     frame, opening, of_word, closing = _STYLES[style]
     pieces: list[str] = []
     for node, n_closed in zip(tree.preorder(), closings(tree.arrays, tree.index), strict=True):

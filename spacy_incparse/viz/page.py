@@ -11,9 +11,10 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import accumulate
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, Rules
 from spacy_incparse.evaluation.summaries import Agreement
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.labels import WRAPPERS
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import captioned, escape, shelve, stack, visible
@@ -134,8 +135,7 @@ STYLES = ("tree", "brackets", "spans")
 
 def check_style(style: str) -> str:
     """Return the style. Raises ConfigError if it is unknown."""
-    if style not in STYLES:
-        raise ConfigError(f"unknown style {style!r} for pictures: choose from {', '.join(map(repr, STYLES))}")
+    check_choice("the style of pictures", style, STYLES)
     return style
 
 

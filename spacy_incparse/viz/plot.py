@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.settings import check_choice
 from spacy_incparse.viz.blocks import Block, advance, captioned, escape, is_right_to_left, stack, visible
 from spacy_incparse.viz.options import LINE, read_options
 from spacy_incparse.viz.svg import document
@@ -42,8 +43,7 @@ def plot(
     `viz.options.Options`; words beyond `width` continue in the next row. Raises ConfigError for an unknown option or
     style, IncparseError for a series that does not have one finite value, or None, for each word.
     """
-    if style not in PLOT_STYLES:
-        raise ConfigError(f"unknown style {style!r} for plots: choose from {', '.join(map(repr, PLOT_STYLES))}")
+    check_choice("the style of plots", style, PLOT_STYLES)
     if style == "bars" and not from_zero:
         raise ConfigError("bars begin at 0, since their length is the value: from_zero=False is for lines")
     if not words:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from spacy_incparse.errors import ConfigError, IncparseError, optional_module
+from spacy_incparse.errors import IncparseError, optional_module
+from spacy_incparse.settings import check_choice
 from spacy_incparse.trees.arrays import children_by_size
 from spacy_incparse.trees.empties import co_indexed
 from spacy_incparse.trees.tree import Tree
@@ -36,8 +37,7 @@ def converted(svg: str, format_: str, *, scale: float = 2) -> bytes:
 
     Raises IncparseError if cairosvg is not installed, and ConfigError for other formats.
     """
-    if format_ not in CAIRO_FORMATS:
-        raise ConfigError(f"the format of a picture is {format_!r}; expected one of {', '.join(CAIRO_FORMATS)}")
+    check_choice("the format of a picture", format_, CAIRO_FORMATS)
     return getattr(cairo_module(), f"svg2{format_}")(bytestring=svg.encode(), scale=scale)
 
 

@@ -67,7 +67,7 @@ def test_derivations_have_rules(run, chart_model, trees):
         ({"features": "finkel"}, "unknown feature set 'finkel': choose one of span"),
         ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),
         ({"kind": "crf", "horizontal": 3}, "horizontal is 3: it must be at most 2"),
-        ({"pruning": "none"}, "pruning is 'none': choose one of normal, loose, off"),
+        ({"pruning": "none"}, "pruning is 'none': it must be one of normal, loose, off"),
         ({"beam_size": 3}, "there is no setting 'beam_size'"),
     ],
 )

@@ -147,7 +147,7 @@ def test_merged_tokens(doc, matcher):
 def test_wrong_rules(matcher):
     with pytest.raises(PatternError, match="column 5"):
         matcher.add("X", ["NP <"])
-    with pytest.raises(ConfigError, match="nested is 'some'; expected one of all, outermost, innermost"):
+    with pytest.raises(ConfigError, match="nested is 'some': it must be one of all, outermost, innermost"):
         matcher.add("X", ["NP"], nested="some")
     with pytest.raises(ConfigError, match="no pattern is given for 'X'"):
         matcher.add("X", [])

@@ -73,7 +73,7 @@ def test_of_a_span_its_node_or_its_sentences(doc):
 def test_styles(doc):
     assert spacy_incparse.render(doc, style="spans").startswith("<svg")
     assert spacy_incparse.render(doc, style="brackets").startswith("<div")
-    with pytest.raises(ConfigError, match="unknown style 'dep' for pictures: choose from 'tree', 'brackets', 'spans'"):
+    with pytest.raises(ConfigError, match="the style of pictures is 'dep': it must be one of tree, brackets, spans"):
         spacy_incparse.render(doc, style="dep")
     with pytest.raises(ConfigError, match="unknown option 'colour'"):
         spacy_incparse.render(doc, options={"colour": {}})

@@ -169,7 +169,7 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
     [
         ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
         ({"choose_temperature": 0}, "choose_temperature is 0: it must be a number from 0.01 to 1e\\+06, or None"),
-        ({"choose": "risk"}, "choose is 'risk': choose one of score, expected_f"),
+        ({"choose": "risk"}, "choose is 'risk': it must be one of score, expected_f"),
         ({"gamma": 2}, "gamma is 2: it must be a number from 0 to 1, or None"),
     ],
 )

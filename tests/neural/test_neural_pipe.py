@@ -205,7 +205,7 @@ def test_an_untrained_component_says_so():
 
 
 def test_wrong_settings_are_reported():
-    with pytest.raises(ConfigError, match="loss = 'hinge' must be one of crf, local, max-margin"):
+    with pytest.raises(ConfigError, match="loss is 'hinge': it must be one of crf, local, max-margin"):
         untrained(loss="hinge")
     with pytest.raises(ConfigError, match="max_length is 0"):
         untrained(max_length=0)

@@ -160,8 +160,8 @@ def test_halves_are_predicted_by_one_another(trees):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"features": "span"}, "features is 'span': choose one of taskar-basic"),
-        ({"grammar": "x-bar"}, "grammar is 'x-bar': choose one of categories, paper"),
+        ({"features": "span"}, "features is 'span': it must be one of taskar-basic"),
+        ({"grammar": "x-bar"}, "grammar is 'x-bar': it must be one of categories, paper"),
         ({"slack_cost": -1}, "slack_cost"),
     ],
 )

@@ -61,7 +61,7 @@ def test_functions_may_become_labels(saved):
     doc = nlp(a_doc(nlp))
     assert [node.label for node in doc._.trees[0].phrases("NP")] == ["NP-SBJ"]
     assert printed(doc) == FULL
-    with pytest.raises(ConfigError, match="labels = 'some' must be one of category, full"):
+    with pytest.raises(ConfigError, match="labels is 'some': it must be one of category, full"):
         spacy.blank("en").add_pipe("incparse_functions", config={"labels": "some"})
 
 

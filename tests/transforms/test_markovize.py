@@ -114,7 +114,7 @@ def test_deep_and_wide_trees():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"branching": "up"}, "'up': choose from right, left, head"),
+        ({"branching": "up"}, "'up': it must be one of right, left, head"),
         ({"horizontal": 3}, "horizontal is 3: choose a whole number from 0 to 2"),
         ({"vertical": -1}, "vertical is -1"),
     ],
@@ -155,7 +155,10 @@ def test_unbinarize_restores_the_tree(tree, direction, horizontal):
 
 
 def test_wrong_options_and_labels_are_refused():
-    for options, message in (({"direction": "up"}, "'up'; .* right, left"), ({"marker": ""}, "the marker is empty")):
+    for options, message in (
+        ({"direction": "up"}, "'up': it must be one of .*right"),
+        ({"marker": ""}, "the marker is empty"),
+    ):
         with pytest.raises(ValueError, match=message):
             TREE.binarize(**options)
     twice = TREE.binarize()

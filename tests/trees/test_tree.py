@@ -86,7 +86,7 @@ def test_phrases_by_label_nested_or_not():
     assert [node.label for node in TREE.phrases("NP-SBJ")] == ["NP-SBJ"]
     assert [node.label for node in TREE.phrases({"PP", "VP"})] == ["PP", "VP"]
     assert len(TREE.phrases()) == len(TREE.spans())
-    with pytest.raises(IncparseError, match="'none'; expected one of all, outermost, innermost"):
+    with pytest.raises(IncparseError, match="'none': it must be one of all, outermost, innermost"):
         TREE.phrases("NP", nested="none")
 
 

@@ -80,7 +80,7 @@ def test_any_figures_stay_on_the_scale(values, style, from_zero):
         (WORDS, [1.0], "bars", "the series has 1 values for 4 words"),
         (WORDS, {"total": [1.0, 2.0]}, "bars", "the series 'total' has 2 values for 4 words"),
         (WORDS, [1.0, float("inf"), 2.0, 3.0], "line", "the series has the value inf at 'horse'"),
-        (WORDS, [1.0] * 4, "pie", "unknown style 'pie' for plots: choose from 'bars', 'line'"),
+        (WORDS, [1.0] * 4, "pie", "the style of plots is 'pie': it must be one of bars, line"),
         ([], [], "bars", "no words"),
     ],
 )

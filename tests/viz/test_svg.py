@@ -146,7 +146,7 @@ def test_pictures_for_which_cairosvg_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(IncparseError, match=r'PNG and PDF need cairosvg, .* pip install "spacy-incparse\[pictures\]"'):
         converted("<svg/>", "png")
-    with pytest.raises(ConfigError, match="format of a picture is 'gif'; expected one of png, pdf"):
+    with pytest.raises(ConfigError, match="format of a picture is 'gif': it must be one of png, pdf"):
         converted("<svg/>", "gif")
 
 

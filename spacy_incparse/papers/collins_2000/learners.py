@@ -12,8 +12,8 @@ import numpy as np
 
 from spacy_incparse.papers.collins_2000.learning import Boosting, GreedyLogLoss, RankingPerceptron, pair_differences
 from spacy_incparse.rerank.data import RerankerWeights, RerankingData, best_candidates, list_ids, sentence_f
-from spacy_incparse.rerank.learner import RerankLearner, check_choice
-from spacy_incparse.settings import MOST_SEED, check_number
+from spacy_incparse.rerank.learner import RerankLearner
+from spacy_incparse.settings import MOST_SEED, check_choice, check_number
 
 LEAST_SMOOTHING = 1e-12  # without any, a feature that is never wrong would get an infinite weight
 MOST_BASE_WEIGHT = 64.0

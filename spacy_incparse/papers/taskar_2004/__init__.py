@@ -26,9 +26,8 @@ from typing import Any, ClassVar
 
 from spacy_incparse.chart.config import ChartConfig, ChartKind, ChartSettings
 from spacy_incparse.chart.templates import EdgeTemplate
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.papers.finkel_2008 import PaperKind
-from spacy_incparse.settings import Settings, check_range
+from spacy_incparse.settings import Settings, check_choice, check_range
 from spacy_incparse.transforms.binarize import Markovization
 
 BASIC, LEXICAL, LEXICAL_AUX = FEATURES = "taskar-basic", "taskar-lexical", "taskar-lexical+aux"
@@ -60,8 +59,7 @@ class MaxMarginConfig(ChartSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, choices in (("features", FEATURES), ("grammar", tuple(GRAMMARS))):
-            if getattr(self, name) not in choices:
-                raise ConfigError(f"{name} is {getattr(self, name)!r}: choose one of {', '.join(choices)}")
+            check_choice(name, getattr(self, name), choices)
         check_range("slack_cost", self.slack_cost, 0, 1e6)
 
     @property
