@@ -75,7 +75,7 @@ def edit_command(
     path = path.resolve()  # one journal, whatever the name
     check_writable(path.parent)
     kind = kind_of(path, read_text(path))
-    target = path if kind == "brackets" else path.with_name(f"{path.name}.mrg")
+    target = path if kind == "treebank" else path.with_name(f"{path.name}.mrg")
     base, folder = None if model == NONE else model or "en", target.with_name(f"{target.name}.model")
     learning = None if no_learning else Learning(folder, base, every=every, lang=lang)
     own = folder / "model"
@@ -127,7 +127,7 @@ def _source(
     """Return a file; the sentences of a text are found once, and are in the journal from then on."""
     from spacy_incparse.workbench.sources import Source, checksum, conllu_sentences
 
-    if kind == "brackets":
+    if kind == "treebank":
         return Source(path)
     known = next((record for record in journal.records if "sentences" in record), None)
     if known is None:

@@ -20,7 +20,15 @@ from spacy_incparse.repair.repair import FileChanges, Rule, find_rules, repair_t
 from spacy_incparse.treebanks import reader
 from spacy_incparse.treebanks.dialects import PENN
 from spacy_incparse.treebanks.formats import FORMATS, Format, TreeOfFile, written
-from spacy_incparse.treebanks.reader import STANDARD, SUFFIXES, WITH_FUNCTIONS, SkipLog, Step, treebank_files
+from spacy_incparse.treebanks.reader import (
+    STANDARD,
+    SUFFIXES,
+    WITH_FUNCTIONS,
+    SkipLog,
+    Step,
+    refuse_other_formats,
+    treebank_files,
+)
 from spacy_incparse.treebanks.treebank_file import TreebankFile
 from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.labels import ROOT
@@ -271,19 +279,22 @@ def repair(
     changed, files, n_left, dialects = [], list[TreebankFile](), 0, options.dialects(dialect)
     for path in treebank_files(treebank):
         try:
-            file = TreebankFile.read(path, dialect=dialects)
+            file = TreebankFile(path, dialect=dialects)
+            if file.format:
+                refuse_other_formats(file.text, path)
+            trees = list(file.forest())
         except UntaggedError as error:  # without tags, a rule would find what it should not, such as a missing phrase
             what = f"{error.problem}; `repair` looks at parts of speech, and needs brackets that have them"
             raise TreebankError(error.path, error.line, error.column, what) from None
-        trees = [entry.tree for entry in file.entries]
         found, changes = repair_trees(trees, rules, str(path))
         if relabeller is not None:
             relabelled = relabel_trees(found, relabeller, rules)
             found, changes, n_left = relabelled.trees, changes + relabelled.changes, n_left + relabelled.n_left
         n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
         changed.append(FileChanges(path, len(trees), n_phrases, changes))
-        for entry, tree in zip(file.entries, found, strict=True):
-            entry.tree = tree
+        for number, tree in enumerate(found):
+            if tree != trees[number]:
+                file.put(number, tree)
         files.append(file)
     dialects.report()
     _write_lines(report, report_lines(changed))
@@ -296,7 +307,7 @@ def repair(
     for line in summary_lines(changed, reasons):
         echo(line)
     if n_left:
-        n_trees = sum(len(file.entries) for file in files)
+        n_trees = sum(map(len, files))
         what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
         echo(f"left as they are: {what}", err=True)
 
@@ -304,7 +315,7 @@ def repair(
 def _file_data(file: TreebankFile, ptb: bool) -> bytes:
     """Return what is written of a file: all that is in it, and of one of the Penn dialect only trees, one a line."""
     if ptb or file.dialect.name == PENN:
-        return "".join(f"{entry.tree.to_string(ptb=ptb)}\n" for entry in file.entries).encode()
+        return "".join(f"{file.tree(k).to_string(ptb=ptb)}\n" for k in range(len(file))).encode()
     data = file.data()
     return data if data.endswith((b"\n", b"\r")) else data + b"\n"
 

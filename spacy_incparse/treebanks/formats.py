@@ -60,6 +60,7 @@ class Block:
     kind: int = 0  # the version of an export file
     is_tree: bool = True
     text: str | None = None
+    end: int = 0  # the number of the last line
 
 
 class Format(NamedTuple):
@@ -75,6 +76,7 @@ class Format(NamedTuple):
     head: str = ""
     foot: str = ""
     may_cross: bool = False  # whether branches may
+    changed: Callable[[Block, str, Tree], str] = lambda block, source, tree: str(tree)  # a sentence with another tree
 
 
 def format_of_text(beginning: str) -> Format | None:
@@ -228,6 +230,7 @@ def _export_blocks(file: Iterable[str]) -> Iterator[Block]:
         elif name == "#BOS" or name == "#EOS":
             id = "".join(line.split()[1:2])
             if block is not None:
+                block.end = number
                 if name == "#BOS" or id != block.id:
                     block.problem = f"the sentence ends without #EOS {block.id} before or on line {number}"
                 yield block
@@ -275,6 +278,26 @@ def _export_text(tree: Tree, id: str) -> str:
     lines = (f"{word or f'#{name}'}\t--\t{escape_label(category)}\t--\t{escape_label(edge)}\t{up}\n"
              for _, name, word, category, edge, up in _rows_of(tree))  # fmt: skip
     return f"#BOS {id} 0 0 0\n{''.join(lines)}#EOS {id}\n"
+
+
+def _export_changed(block: Block, source: str, tree: Tree) -> str:
+    """Return a sentence with another tree: words keep their lemmas and morphology, and lose secondary edges."""
+    lines, rows, n = list[str](), list(_rows_of(tree)), len(tree.words)
+    tags = iter(rows[:n])
+    for line in source.split("\n")[:-1]:
+        columns = _COMMENT.split(line, maxsplit=1)[0].split()
+        if line[:4] == "#EOS":
+            lines += [f"#{name}" + "\t--" * (block.kind - 3) + f"\t{category}\t--\t{edge}\t{up}"
+                      for _, name, _, category, edge, up in rows[n:]]  # fmt: skip
+        elif line[:4] != "#BOS" and columns:
+            if _NODE.fullmatch(columns[0]):
+                continue
+            _, _, _, category, edge, up = next(tags)
+            columns = [one.strip(" ") for one in line.split("\t") if one.strip(" ")] if "\t" in line else columns
+            before, morphology = columns[: block.kind - 2], columns[block.kind - 1]
+            line = "\t".join([*before, category, morphology, edge, up, *re.findall("%%.*", line)])
+        lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
 
 
 # TIGER XML (Koenig & Lezius 2003).
@@ -373,6 +396,50 @@ _TIGER_HEAD = (
 )
 
 
+SENTENCE = re.compile(r"<(\w+:)?s\b[^>]*>.*?</(?:\w+:)?s\s*>", re.DOTALL)
+_ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>"""
+_TERMINAL = re.compile(rf"<(?:\w+:)?t\b{_ATTRIBUTES}")
+_SECONDARY = re.compile(rf"\s*<(?:\w+:)?secedge\b{_ATTRIBUTES}")
+_NONTERMINALS = re.compile(
+    r"[ \t]*<(?:\w+:)?nonterminals\b.*</(?:\w+:)?nonterminals\s*>|(?=</(?:\w+:)?graph\s*>)", re.DOTALL
+)
+
+
+def _attribute(name: str) -> re.Pattern[str]:
+    return re.compile(rf"""(\s{name}\s*=\s*)("[^"]*"|'[^']*')""")
+
+
+def _tiger_changed(block: Block, source: str, tree: Tree) -> str:
+    """Return a sentence with another tree: words keep their attributes, and lose secondary edges."""
+    rows, n, ids = list(_rows_of(tree)), len(tree.words), list[str]()
+    root, prefix = f"{block.id}_{VROOT}", SENTENCE.match(source)[1] or ""  # type: ignore[index]
+    tags = (quoteattr(category) for _, _, _, category, _, _ in rows)
+
+    def tagged(found: re.Match[str]) -> str:
+        ids.append(_attribute("id").search(found[0])[2][1:-1])  # type: ignore[index]
+        tag = next(tags)
+        return _attribute("pos").sub(lambda one: one[1] + tag, found[0])
+
+    text = _TERMINAL.sub(tagged, _SECONDARY.sub("", source))
+    names = {row[1]: one for row, one in zip(rows, ids, strict=False)} | {
+        row[1]: f"{block.id}_{row[1]}" for row in rows[n:]
+    }
+    edges: dict[str, list[str]] = {}
+    for _, name, _, _, edge, up in rows:
+        edges.setdefault(up, []).append(f"<{prefix}edge label={quoteattr(edge)} idref={quoteattr(names[name])}/>")
+    nodes = [
+        (f"{root}", VROOT, edges["0"]),
+        *((names[name], category, edges[name]) for _, name, _, category, _, _ in rows[n:]),
+    ]
+    lines = (
+        f"<{prefix}nt id={quoteattr(name)} cat={quoteattr(category)}>{''.join(below)}</{prefix}nt>\n"
+        for name, category, below in nodes
+    )
+    made = f"<{prefix}nonterminals>\n{''.join(lines)}</{prefix}nonterminals>"
+    text = _NONTERMINALS.sub(lambda _: made, text, count=1)
+    return _attribute("root").sub(lambda one: one[1] + quoteattr(root), text, count=1)
+
+
 # Discontinuous brackets, as disco-dop has them: words by their index, `0=Rain`, or alone with the sentence behind.
 _LEAF = re.compile(r"\([^ \t\n()]+[ \t]+([^ \t\n()]+)[ \t]*\)")
 _INDEXED = re.compile(r"([0-9]{1,6})=(.+)", re.DOTALL)
@@ -433,7 +500,7 @@ def table_blocks(file: Iterable[str]) -> Iterator[Block]:
     block = Block(1)
     for number, line in enumerate(chain(file, [""]), start=1):
         if line.strip() and not line.startswith(("#begin document", "#end document")):
-            block.line = block.line if block.lines else number
+            block.line, block.end = block.line if block.lines else number, number
             block.lines.append((line.rstrip("\n"), number))
         elif block.lines:
             yield block
@@ -494,19 +561,45 @@ def _conllu_text(tree: Tree, id: str) -> str:
     return f"# sent_id = {id}\n{''.join(lines)}\n"
 
 
+def _conll_changed(block: Block, source: str, tree: Tree) -> str:
+    rows, lines = zip(block.lines, tree.tags, bracket_bits(tree.own_arrays), strict=True), list[str]()
+    for (line, _), tag, bits in rows:
+        columns = re.findall(r"\s*\S+", line)
+        for k, new in ((4, escape_label(tag)), (5, bits)):
+            columns[k] = columns[k][: len(columns[k]) - len(columns[k].lstrip())] + new
+        lines.append("".join(columns) + "\n")
+    return "".join(lines)
+
+
+def _conllu_changed(block: Block, source: str, tree: Tree) -> str:
+    words, lines = iter(zip(tree.tags, bracket_bits(tree.own_arrays), strict=True)), list[str]()
+    for line, _ in block.lines:
+        columns = line.split("\t")
+        if columns[0].isdecimal():
+            tag, bits = next(words)
+            columns[4 if columns[4] != "_" else 3] = tag
+            own = f"Tree={bits.replace('|', '/')}"
+            columns[9] = "|".join(own if one.startswith("Tree=") else one for one in columns[9].split("|"))
+        lines.append("\t".join(columns) + "\n")
+    return "".join(lines)
+
+
 FORMATS = (
     Format("export", "the NEGRA export format", (".export", ".negra"), _EXPORT.search, _export_blocks, _export_tree,
-           _export_text, "#FORMAT 4\n", may_cross=True),
+           _export_text, "#FORMAT 4\n", may_cross=True, changed=_export_changed),
     Format("tiger", "TIGER XML", (".xml", ".tigerxml"), lambda text: XML.match(text) and _TIGER.search(text),
-           _tiger_blocks, _tiger_tree, _tiger_text, _TIGER_HEAD, "</body>\n</corpus>\n", may_cross=True),
+           _tiger_blocks, _tiger_tree, _tiger_text, _TIGER_HEAD, "</body>\n</corpus>\n", may_cross=True,
+           changed=_tiger_changed),
     Format("conll", "CoNLL-2012's table", (".conll", "_conll"), _CONLL.match, table_blocks,
            lambda block: _table_tree((_conll_row(line, n, k) for k, (line, n) in enumerate(block.lines)), block),
-           _conll_text, "#begin document (trees); part 000\n", "#end document\n"),
+           _conll_text, "#begin document (trees); part 000\n", "#end document\n",
+           changed=_conll_changed),
     Format("conllu", "CoNLL-U with brackets", (".conllu",), _CONLLU.search, table_blocks,
-           lambda block: _table_tree((_conllu_row(*word) for word in conllu_words(block)), block), _conllu_text),
+           lambda block: _table_tree((_conllu_row(*word) for word in conllu_words(block)), block), _conllu_text,
+           changed=_conllu_changed),
     Format("discbracket", "discontinuous brackets", (".discbracket", ".dbr"), _is_discontinuous,
-           lambda file: (Block(k, [line]) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
-           _disc_tree, _disc_text, may_cross=True),
+           lambda file: (Block(k, [line], end=k) for k, line in enumerate(file, 1) if line.strip() and line[0] != "#"),
+           _disc_tree, _disc_text, may_cross=True, changed=lambda block, source, tree: _disc_text(tree, "")),
 )  # fmt: skip
 
 

@@ -369,7 +369,9 @@ def read_brackets(path: Path, dialects: Dialects, *, tags: bool = True) -> str:
 
 def decoded_file(path: Path, dialects: Dialects) -> tuple[str, str]:
     """Return the text of a file, and its encoding: UTF-8, or one of its dialect. Raises TreebankError otherwise."""
-    data = _unpacked(path)
+    data, declared = _unpacked(path)
+    if declared != "utf-8":
+        return data.decode(declared), declared
     names = ["utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"]
     wrong: UnicodeDecodeError | None = None
     for name in names:
@@ -396,7 +398,8 @@ def read_text(path: Path) -> str:
     return unix_lines(decoded_file(path, Dialects(PENN))[0])
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpacked(path: Path) -> tuple[bytes, str]:
+    """Return the bytes of a file, and the encoding that XML declares if it is right; UTF-8 otherwise."""
     try:
         data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
         if data.startswith(GZIP_MAGIC):  # a small file can claim gigabytes
@@ -409,10 +412,12 @@ def _unpacked(path: Path) -> bytes:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
-    with suppress(UnicodeDecodeError):  # XML may declare another encoding
+    with suppress(UnicodeDecodeError):
         encoding = formats.encoding_of(data[: formats.BEGINNING])
-        data = data if encoding == "utf-8" else data.decode(encoding).encode()
-    return data
+        if encoding != "utf-8":
+            data.decode(encoding)
+        return data, encoding
+    return data, "utf-8"
 
 
 def files_in(folder: Path) -> list[Path]:

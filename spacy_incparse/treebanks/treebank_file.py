@@ -4,92 +4,198 @@ from __future__ import annotations
 
 import gzip
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from io import StringIO
+from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
+
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.files import write_bytes
 from spacy_incparse.tokens import escape_brackets, escape_label
-from spacy_incparse.treebanks.dialects import EMPTY, MARKUP, PHRASE, WORD, Dialect, Dialects, Piece, rewritten
-from spacy_incparse.treebanks.reader import AnyDialect, decoded_file, refuse_other_formats, trees_of_text
+from spacy_incparse.treebanks.dialects import (
+    EMPTY,
+    MARKUP,
+    PENN,
+    PHRASE,
+    WORD,
+    Dialect,
+    Dialects,
+    Piece,
+    detect,
+    find_dialect,
+    rewritten,
+)
+from spacy_incparse.treebanks.formats import SENTENCE, Block, Format, format_of_text
+from spacy_incparse.treebanks.graphs import BadError
+from spacy_incparse.treebanks.reader import AnyDialect, decoded_file, refuse_other_formats, scanned, trees_of_text
 from spacy_incparse.trees.arrays import closings
+from spacy_incparse.trees.brackets import MalformedError, Places, TreeParser, indented, located
+from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.labels import TRACE_TAG
 from spacy_incparse.trees.tree import Tree
 
 _ENDS = re.compile(r"[\r\n]")
 _NODE = re.compile(r"\(\s*([^\s()]*)\s*(.*?)\s*\)", re.DOTALL)
+_WIDTH = 100  # of the lines of changed trees that took several
 
 
-@dataclass
-class Entry:
-    """A tree of a file, which may be replaced, and what belongs to it."""
-
-    tree: Tree  # as published, with raw words and traces
-    sent_id: str | None
-    before: str  # what stands between it and the tree before: comments, ids of documents, mark-up
-    source: str
-    published: Tree
-
-    def text(self, dialect: Dialect) -> str:
-        """Return the tree as it is in the file, or a changed one as the dialect writes it."""
-        return self.source if self.tree == self.published else _printed(self, dialect)
-
-
-@dataclass
 class TreebankFile:
-    """The trees of a file in any dialect, and all that stands beside them: unchanged, it is written byte for byte."""
+    """The trees of a file in any dialect or format, by their numbers from 0, and all that stands beside them.
 
-    entries: list[Entry]
-    dialect: Dialect
-    after: str  # behind the last tree
-    encoding: str = "utf-8"
-    newline: str = "\n"
+    Penn brackets and other formats are only indexed here, and each tree is read when it is asked for. Errors are those
+    of `read_trees`.
+    """
 
-    @classmethod
-    def read(cls, path: Path | str, *, dialect: AnyDialect = None) -> TreebankFile:
-        """Return the trees of a file, plain or gzipped, or of standard input. Errors are those of `read_trees`."""
-        path, dialects = Path(path), Dialects.of(dialect)
-        text, encoding = decoded_file(path, dialects)
-        newline = next((end for end in ("\r\n", "\r") if end in text and not _ENDS.search(text.replace(end, ""))), "\n")
-        text = text.replace(newline, "\n")
-        plain = dialects.rewritten(text)
-        refuse_other_formats(plain, path)
+    def __init__(self, path: Path | str, *, dialect: AnyDialect = None):
+        self.path, dialects = Path(path), Dialects.of(dialect)
+        text, self.encoding = decoded_file(self.path, dialects)
+        ends = (end for end in ("\r\n", "\r") if end in text and not _ENDS.search(text.replace(end, "")))
+        self.newline = next(ends, "\n")
+        self.text, self._changed = text.replace(self.newline, "\n"), dict[int, Tree]()
+        self.format, self.dialect = format_of_text(self.text), find_dialect(PENN)
+        self._trees: Sequence[Tree] | None = None
+        self._blocks = list[Block]()
+        if self.format:
+            self._bounds = self._index_blocks(self.format)
+            return
+        self.dialect, found = dialects.given or detect(self.text), None
+        if self.dialect.name == PENN and "\\" not in self.text:
+            refuse_other_formats(self.text, self.path)
+            found = bracketed(self.text)
+        self._bounds = found or self._index_trees(dialects)
+
+    def _index_blocks(self, one: Format) -> Sequence[tuple[int, int]]:
+        self._blocks = [block for block in one.blocks(StringIO(self.text)) if block.is_tree]
+        places = list(accumulate(map(len, self.text.splitlines(keepends=True)), initial=0))
+        elements = [found.span() for found in SENTENCE.finditer(self.text)] if one.name == "tiger" else None
+        bounds = elements or [(places[one.line - 1], places[one.end]) for one in self._blocks]
+        if not bounds or len(bounds) != len(self._blocks):
+            what = f"the file has {len(self._blocks)} sentences and {len(bounds)} parts in {one.title}"
+            raise TreebankError(self.path, 1, 1, what)
+        return bounds
+
+    def _index_trees(self, dialects: Dialects) -> Sequence[tuple[int, int]]:
+        plain = dialects.rewritten(self.text)
+        refuse_other_formats(plain, self.path)
         units = [unit for unit in plain.units if unit.has_words]
-        trees = list(trees_of_text(plain, path, None, True, dialects))
-        if len(trees) != len(units):
-            raise TreebankError(path, 1, 1, f"the file has {len(units)} brackets, and {len(trees)} trees")
-        ends = [0, *(unit.end for unit in units)]
-        entries = [
-            Entry(tree, unit.id, text[end : unit.begin], text[unit.begin : unit.end], tree)
-            for tree, unit, end in zip(trees, units, ends, strict=False)
-        ]
-        return cls(entries, plain.dialect, text[ends[-1] :], encoding, newline)
+        self._trees, self.dialect = list(trees_of_text(plain, self.path, None, True, dialects)), plain.dialect
+        if len(self._trees) != len(units):
+            raise TreebankError(self.path, 1, 1, f"the file has {len(units)} brackets, and {len(self._trees)} trees")
+        return [(unit.begin, unit.end) for unit in units]
+
+    def __len__(self) -> int:
+        return len(self._bounds)
+
+    def source(self, number: int) -> str:
+        """Return a tree as it is in the file."""
+        begin, end = self._bounds[number]
+        return self.text[begin:end]
+
+    def published(self, number: int) -> Tree:
+        """Return a tree of the file, with raw words and traces. Raises TreebankError if it is malformed."""
+        if self._trees is not None:
+            return self._trees[number]
+        if self.format:
+            return self._of_block(number)[0]
+        try:
+            return Tree(TreeParser(self.text).read(*self._bounds[number])[0])
+        except MalformedError as bad:
+            raise located(bad, Places(self.text), self.path) from None
+
+    def _of_block(self, number: int) -> tuple[Tree, int]:
+        assert self.format
+        block = self._blocks[number]
+        try:
+            if block.problem:
+                raise BadError(block.line, block.problem)
+            return self.format.tree(block)
+        except BadError as bad:
+            raise TreebankError(self.path, bad.place, bad.column, bad.what) from None
+
+    def forest(self) -> Forest:
+        """Return the published trees, read at once."""
+        plain = self._trees is None and not self.format
+        found = scanned(self.text, self.path, Symbols()) if plain else None
+        if found is not None and len(found) == len(self):
+            return found
+        return Forest(map(self.published, range(len(self))))
+
+    def tree(self, number: int) -> Tree:
+        """Return a tree as it is now."""
+        return self._changed[number] if number in self._changed else self.published(number)
+
+    def put(self, number: int, tree: Tree) -> None:
+        """Replace a tree. Raises IncparseError if the format cannot say what the tree says: see `fixed`."""
+        if tree == self.published(number):
+            self._changed.pop(number, None)
+        elif why := self.fixed(number):
+            raise IncparseError(why)
+        else:
+            self._changed[number] = tree
+
+    def fixed(self, number: int) -> str:
+        """Return why a tree cannot be changed; "" if it can."""
+        if not self.format or not self._of_block(number)[1]:
+            return ""
+        what = f"branches cross in this sentence, as {self.format.title} allows, and its tree is continuous here"
+        return f"{self.path}:{self._blocks[number].line}: {what}: it cannot be changed"
 
     def data(self) -> bytes:
-        """Return the file's bytes. Raises IncparseError for characters that its encoding does not have."""
-        parts = [part for entry in self.entries for part in (entry.before, entry.text(self.dialect))]
+        """Return the file's bytes, gzipped if it was. Raises IncparseError for characters its encoding lacks."""
+        parts, at = list[str](), 0
+        for number in sorted(self._changed):
+            begin, end = self._bounds[number]
+            parts += [self.text[at:begin], self._written(number)]
+            at = end
+        text = "".join([*parts, self.text[at:]]).replace("\n", self.newline)
         try:
-            return "".join([*parts, self.after]).replace("\n", self.newline).encode(self.encoding)
+            data = text.encode(self.encoding)
         except UnicodeEncodeError as error:
             what = f"the file is in {self.encoding}, which does not have {error.object[error.start]!r}"
             raise IncparseError(f"{what}: convert it to UTF-8 first") from None
+        return gzip.compress(data, mtime=0) if self.path.suffix == ".gz" else data
 
-    def write(self, path: Path | str) -> None:
-        """Write the file, gzipped if its name ends in .gz. Raises IncparseError if that fails."""
-        data = self.data()
-        write_bytes(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+    def _written(self, number: int) -> str:
+        source, tree = self.source(number), self._changed[number]
+        if self.format:
+            return self.format.changed(self._blocks[number], source, tree)
+        return _printed(source, self.published(number), tree, self.dialect)
 
 
-def _printed(entry: Entry, dialect: Dialect) -> str:
-    """Return the brackets of a changed tree: mark-up, and what the dialect adds to words and labels, are kept."""
+def bracketed(text: str) -> list[tuple[int, int]] | None:
+    """Return where the trees of a text in Penn brackets begin and end; None unless all brackets close."""
+    codes = np.frombuffer(text.encode(), np.uint8) if text.isascii() else np.frombuffer(
+        text.encode("utf-32-le", "surrogatepass"), np.uint32
+    )  # fmt: skip
+    is_open = codes == ord("(")
+    is_bracket = is_open | (codes == ord(")"))
+    starts = np.append(0, np.flatnonzero(codes[:-1] == ord("\n")) + 1)
+    for start in starts[np.isin(codes[starts], (ord("#"), ord("*")))].tolist() if text else ():
+        if text.startswith(("#", "*x*"), start):  # a comment
+            is_bracket[start : (text.find("\n", start) + 1 or len(text) + 1) - 1] = False
+    places = np.flatnonzero(is_bracket)
+    steps = np.where(is_open[places], 1, -1).astype(np.int32)
+    depth = np.cumsum(steps, dtype=np.int32)
+    begins, ends = places[(steps == 1) & (depth == 1)], places[(steps == -1) & (depth == 0)] + 1
+    if not 0 < len(begins) == len(ends) or depth[-1] or depth.min() < 0:
+        return None
+    return list(zip(begins.tolist(), ends.tolist(), strict=True))
+
+
+def _printed(text: str, published: Tree, tree: Tree, dialect: Dialect) -> str:
+    """Return the brackets of a changed tree: mark-up, and what the dialect adds to words and labels, are kept.
+
+    text: the tree in the file. Without mark-up, it is indented if it was.
+    """
     record: list[Piece] = []
-    rewritten(entry.source, dialect, record)
-    source = {piece: entry.source[piece.begin : piece.end] for piece in record}
+    rewritten(text, dialect, record)
+    source = {piece: text[piece.begin : piece.end] for piece in record}
     leaves = [piece for piece in record if piece.kind in (WORD, EMPTY)]
     markup = [piece for piece in record if piece.kind == MARKUP]
     labels = {(one.first, one.behind, one.label): _NODE.match(source[one])[1] for one in record if one.kind == PHRASE}  # type: ignore[index]
-    tree, blocks = entry.tree, SequenceMatcher(None, entry.published.words, entry.tree.words, autojunk=False)
+    blocks = SequenceMatcher(None, published.words, tree.words, autojunk=False)
     old = {new + k: was + k for was, new, n in blocks.get_matching_blocks() for k in range(n)}
     arrays, out, n_leaves = tree.arrays, list[str](), 0
     for node, n_closed in enumerate(closings(arrays, tree.index), start=tree.index):
@@ -116,7 +222,7 @@ def _printed(entry: Entry, dialect: Dialect) -> str:
         n_closed, last = n_closed - 1, piece.end if piece else 0
         n_behind = int(is_bare and was_label != "")  # brackets in the source between the leaf and its mark-up
         while piece and markup and markup[0].first == piece.first + 1:
-            gap = entry.source[last : markup[0].begin]
+            gap = text[last : markup[0].begin]
             if "(" in gap:
                 break  # it is in the next phrase
             n_behind += gap.count(")")
@@ -126,5 +232,7 @@ def _printed(entry: Entry, dialect: Dialect) -> str:
             n_behind, n_closed, last = 0, n_closed - min(n_behind, n_closed), markup[0].end
             out.append(source[markup.pop(0)])
         out[-1] += ")" * n_closed
+    if "\n" in text and not any(one.kind == MARKUP for one in record):
+        return indented(tree, [" " * (k > 0 and out[k - 1] != "(") + piece for k, piece in enumerate(out)], _WIDTH)
     rest = [source[one] for one in markup]
     return " ".join(out) if not rest else " ".join([*out[:-1], out[-1][:-1], *rest]) + ")"

@@ -21,7 +21,7 @@ from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.labels import TRACE_TAG, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Comparison, compare
-from spacy_incparse.workbench.edits import RETOKENIZING, Forbidden, edited, learned, node_of, words_and_tags
+from spacy_incparse.workbench.edits import RETOKENIZING, TRACING, Forbidden, edited, learned, node_of, words_and_tags
 from spacy_incparse.workbench.journal import Journal
 from spacy_incparse.workbench.proposals import N_ALTERNATIVES, Proposer, Wanted
 from spacy_incparse.workbench.sources import Source, checksum
@@ -167,6 +167,8 @@ class Bench:
             n_left = 0 if known is None else known.at if do == "undo" else len(known.snapshots) - 1 - known.at
             if not n_left:
                 raise IncparseError(f"there is nothing to {do}")
+        elif do not in _NO_CORRECTION and (why := self.source.fixed(i)):
+            raise IncparseError(why)
         else:
             record |= {"new": asdict(self._after(now, action))} | ({} if known else {"old": asdict(now)})
         self.journal.append(record)
@@ -228,7 +230,7 @@ class Bench:
             if words_and_tags(chosen)[0] != words_and_tags(tree)[0]:
                 raise IncparseError("this tree has other words")
             return replace(now, brackets=str(chosen), state=state)
-        if do in RETOKENIZING and not self.source.can_retokenize:
+        if do in (*RETOKENIZING, *TRACING) and not self.source.can_retokenize:
             raise IncparseError(f"the words are those of {self.source.path.name}, whose format fixes them")
         new_tree = edited(tree, action)
         after = replace(now, state=state, brackets=str(new_tree))

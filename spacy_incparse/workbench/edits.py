@@ -201,7 +201,7 @@ EDITS: dict[str, Callable[[TreeArrays, Mapping[str, Any]], TreeArrays]] = {
     "trace": _trace, "coindex": _coindex,
     "delete": lambda arrays, action: delete(arrays, node_of(arrays, action)).arrays,
 }  # fmt: skip
-RETOKENIZING = ("split", "join")
+RETOKENIZING, TRACING = ("split", "join"), ("trace", "delete")
 
 
 def words_and_tags(tree: Tree) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workbench.bench import ConflictError
+from spacy_incparse.workbench.bench import Bench, ConflictError
 from spacy_incparse.workbench.journal import Journal, journal_path
 from spacy_incparse.workbench.sources import Source, conllu_sentences, kind_of
 from tests.workbench.random_actions import TREES, branching, opened, seen
@@ -150,6 +150,50 @@ def test_line_ends_spelling_and_the_mark_of_a_file_stay(tmp_path):
     bench.journal.close()
 
 
+@pytest.mark.parametrize(
+    ("text", "node", "after"),
+    [
+        (
+            "#BOS 1\nRain\train\tN\tSg\tSB\t500\nfalls\tfall\tV\t3\tHD\t500\n#500\t--\tS\t--\t--\t0\n#EOS 1\n",
+            1,
+            "#500\t--\tNEW\t--",
+        ),
+        ("(S (NP 0=Rain) (VP (V 1=falls)))\n# a remark\n", 0, "(NEW (NP 0=Rain) (VP (V 1=falls)))\n# a remark\n"),
+        ("1\tRain\t_\tN\t_\t_\t0\t_\t_\tTree=(S(NP*))\n\n", 0, "Tree=(NEW(NP*))\n\n"),
+        (
+            "( (IP (NP (N rain-rain)) (VBP falls-fall)) (ID A,1))\n",
+            1,
+            "( (NEW (NP (N rain-rain)) (VBP falls-fall)) (ID A,1))\n",
+        ),
+    ],
+)
+def test_a_treebank_is_written_in_the_format_it_came_in(tmp_path, text, node, after):
+    path = tmp_path / "own.file"
+    path.write_text(text.replace("#BOS", "#FORMAT 4\n#BOS"))
+    assert kind_of(path, path.read_text()) == "treebank"
+    bench = Bench(Source(path), branching(), Journal(journal_path(path)))
+    act(bench, 0, "relabel", node=node, label="NEW")
+    bench.save()
+    assert after in path.read_text()
+    if "ID A" not in text:
+        with pytest.raises(IncparseError, match="format fixes"):
+            act(bench, 0, "trace", node=0, at=0, type="*")
+    bench.journal.close()
+
+
+def test_a_tree_with_crossing_branches_is_only_looked_at(tmp_path):
+    path = tmp_path / "own.dbr"
+    path.write_text("(S (X (N 0=a) (N 2=c)) (V 1=b))\n(S (NP 0=Rain) (V 1=falls))\n")
+    bench = Bench(Source(path), branching(), Journal(journal_path(path)))
+    with pytest.raises(IncparseError, match="branches cross"):
+        act(bench, 0, "relabel", node=0, label="NEW")
+    act(bench, 0, "accept")
+    act(bench, 1, "relabel", node=0, label="NEW")
+    bench.save()
+    assert path.read_text() == "(S (X (N 0=a) (N 2=c)) (V 1=b))\n(NEW (NP 0=Rain) (V 1=falls))\n"
+    bench.journal.close()
+
+
 def test_another_programs_changes_are_not_overwritten(tmp_path):
     bench = opened(tmp_path)
     act(bench, 1, "relabel", node=2, label="NP-SBJ")
@@ -192,8 +236,6 @@ def test_conllu_gives_words_that_stay(tmp_path):
     assert kind_of(path, "") == "conllu"
     source = Source(path, conllu_sentences(path), can_retokenize=False)
     assert [list(source.words(i)) for i in range(2)] == [["It", "rains"], ["Oh"]]
-    from spacy_incparse.workbench.bench import Bench
-
     bench = Bench(source, branching(), Journal(journal_path(source.target)))
     with pytest.raises(IncparseError, match=r"own\.conllu"):
         act(bench, 0, "split", node=1, at=1)
