@@ -48,7 +48,7 @@ def test_an_unknown_kind_is_told_those_that_there_are(name):
     [
         ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
         ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
-        ({"choose_from": "beam"}, "choose_from is 'beam': choose one of search, lists, or None"),
+        ({"choose_from": "beam"}, "choose_from is 'beam': it must be one of search, lists, or None"),
         ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
         ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
         ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),

@@ -147,7 +147,7 @@ def test_latex():
         "\\end{forest}\n"
     )
     assert TREE[0].to_latex("qtree").split("\n")[1:3] == ["\\Tree", "[.{NP-SBJ} [.{PRP\\$} {My} ] [.{NN} {owl} ] ]"]
-    with pytest.raises(IncparseError, match="'tikz'; expected one of forest, qtree"):
+    with pytest.raises(IncparseError, match="'tikz': it must be one of forest, qtree"):
         TREE.to_latex("tikz")
 
 
