@@ -31,7 +31,8 @@ from spacy_incparse.workbench.bench import Bench
 from spacy_incparse.workbench.edits import edited
 from spacy_incparse.workbench.journal import Journal, journal_path
 from spacy_incparse.workbench.learning import Learning
-from spacy_incparse.workbench.proposals import Model, Proposer
+from spacy_incparse.workbench.models import Model
+from spacy_incparse.workbench.proposals import Proposer
 from spacy_incparse.workbench.sources import Source
 
 MOST_ACTIONS = 300  # of one sentence

@@ -69,7 +69,7 @@ def edit_command(
     from spacy_incparse.workbench.bench import Bench
     from spacy_incparse.workbench.journal import Journal, journal_path
     from spacy_incparse.workbench.learning import Learning
-    from spacy_incparse.workbench.proposals import Model, Proposer
+    from spacy_incparse.workbench.proposals import Proposer, load_model
     from spacy_incparse.workbench.sources import Source, kind_of
 
     path = path.resolve()  # one journal, whatever the name
@@ -82,7 +82,9 @@ def edit_command(
     journal = Journal(journal_path(target))
     try:
         name = str(own) if own.is_dir() and model in (None, NONE) else base
-        proposer = Model(name) if name else Proposer(_names(tags), _names(labels), lang)
+        # A treebank is there to be seen at once, and a parser comes while one looks at it.
+        is_late = bool(name) and model is None and kind == "treebank"
+        proposer = Proposer(_names(tags), _names(labels), lang) if is_late or not name else load_model(name)
         source = _source(path, kind, journal, lambda text: proposer.split(text), tokenized=tokenized)
         rule_names = rules or ("english" if (base or "").startswith("en") else None)
         bench = Bench(
@@ -96,7 +98,7 @@ def edit_command(
         sys.stdout.flush()
         if not no_browser:
             webbrowser.open(address)
-        app = application(bench, token, port, learning)
+        app = application(bench, token, port, learning, model=name if is_late and name else "")
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the file is written then, too
         try:

@@ -19,7 +19,7 @@ from spacy_incparse.viz.blocks import is_right_to_left
 from spacy_incparse.viz.options import Look
 from spacy_incparse.workbench.bench import Bench, ConflictError
 from spacy_incparse.workbench.learning import Learning, actions_per_word
-from spacy_incparse.workbench.proposals import Model
+from spacy_incparse.workbench.proposals import load_model
 
 MOST_ROWS, MOST_BYTES, SHOWN = 200, 4_000_000, 12
 _FILES = {name: f"workbench/page/{name}" for name in ("index.html", "edit.js", "panes.js", "edit.css")}
@@ -67,8 +67,8 @@ def _tree(tree: Tree) -> dict[str, Any]:
 class _Service:
     """The answers to the page's requests, by path; each gets the request's number of a sentence, query and body."""
 
-    def __init__(self, bench: Bench, learning: Learning | None):
-        self._bench, self._learning, self._is_weighing = bench, learning, False
+    def __init__(self, bench: Bench, learning: Learning | None, model: str):
+        self._bench, self._learning, self._model, self._is_weighing, self._error = bench, learning, model, False, ""
         self._key, self._numbers = ("",), list[int]()  # of the last list, which may be long
         sentence = "sentence/{i:int}"
         self.answers: dict[tuple[str, str], Callable[[int, Any, Any], Any]] = {
@@ -86,21 +86,22 @@ class _Service:
         }  # fmt: skip
 
     async def work(self) -> None:
-        """Count, weigh and learn while nobody waits."""
+        """Load models, count, weigh and learn while nobody waits."""
         is_counting = True
         while True:
             try:
-                is_counting = is_counting and self._bench.count(100)
-                self._is_weighing = self._is_weighing and self._bench.weigh(1)
                 if self._learning and self._learning.poll():
-                    load = asyncio.get_running_loop().run_in_executor
-                    self._bench.use(await load(None, Model, str(self._learning.model)))
+                    self._model = str(self._learning.model)
+                if name := self._model:
+                    self._model = ""
+                    self._bench.use(await asyncio.get_running_loop().run_in_executor(None, load_model, name))
+                is_counting = is_counting and self._bench.count(20)
+                self._is_weighing = self._is_weighing and self._bench.weigh(1)
                 if self._learning:
                     self._learning.start_if_due(map(self._bench.tree, self._bench.accepted), len(self._bench.accepted))
             except IncparseError as error:  # of one sentence, or a full disk: the page goes on
                 is_counting = self._is_weighing = False
-                if self._learning:
-                    self._learning.error = str(error)
+                self._error = str(error)
             await asyncio.sleep(0.005 if is_counting or self._is_weighing else 0.5)
 
     def _info(self, i: int, query: Any, body: Any) -> Any:
@@ -170,10 +171,11 @@ class _Service:
             "accepted": len(bench.accepted),
             "actions": actions_per_word(bench.effort),
             "parser": bench.proposer.name,
+            "error": self._error,
         }
         if learning:
             found |= {"runs": learning.runs, "running": learning.is_running, "on": learning.is_on}
-            found["error"] = learning.error
+            found["error"] = learning.error or self._error
         return found | (dict(zip(("f", "compared"), bench.agreement(), strict=True)) if bench.second else {})
 
     def _switch(self, i: int, query: Any, body: Any) -> Any:
@@ -184,12 +186,15 @@ class _Service:
         return self._progress()
 
 
-def application(bench: Bench, token: str, port: int, learning: Learning | None = None) -> Any:
-    """Return the ASGI application. Raises IncparseError, saying what to install, without Starlette."""
+def application(bench: Bench, token: str, port: int, learning: Learning | None = None, model: str = "") -> Any:
+    """Return the ASGI application. Raises IncparseError, saying what to install, without Starlette.
+
+    model: a pipeline that is loaded while people look at the page.
+    """
     why = "the workbench needs Starlette and uvicorn"
     starlette = optional_module("starlette.applications", "edit", why)
     routing, responses = (optional_module(f"starlette.{name}", "edit", why) for name in ("routing", "responses"))
-    service = _Service(bench, learning)
+    service = _Service(bench, learning, model)
 
     def endpoint(answer: Callable[[int, Any, Any], Any]) -> Callable[[Any], Awaitable[Any]]:
         async def answered(request: Any) -> Any:

@@ -59,7 +59,7 @@ FORMATS = {
     "export 3": "#BOS 3 0 0 0\nRegen   NN   --  SB  500\nsagt    VVFIN  --  HD  500\n#500    S    --  --  0\n#EOS 3\n",
     "tiger": TIGER, "conllu": CONLLU,
     "discbracket": "(S (NP 0=Rain) (V 1=falls))\n# none\n(S (NP 1=Ivy) (V 0=grows))\n(S (X (N 0=a) (N 2=c)) (V 1=b))\n",
-    "conll": "#begin document (a); part 000\na 0  0   Rain  NN  (S(NP*)  -\na 0  1  falls VBZ  (VP*))  -\n\n#end document\n",
+    "conll": "#begin document (a)\na 0  0   Rain  NN  (S(NP*)  -\na 0  1  falls VBZ  (VP*))  -\n\n#end document\n",
     "indices": "(S (NP 0) (VP (V 1)))\tRain falls\n",
 }  # fmt: skip
 KEPT = {

@@ -16,7 +16,7 @@ import pytest
 from spacy_incparse.workbench.app import application
 from spacy_incparse.workbench.bench import Bench
 from spacy_incparse.workbench.journal import Journal, journal_path
-from spacy_incparse.workbench.proposals import Model
+from spacy_incparse.workbench.models import Model
 from spacy_incparse.workbench.sources import Source
 from tests.workbench.random_actions import opened
 

@@ -8,7 +8,8 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workbench.app import application
 from spacy_incparse.workbench.learning import Learning, actions_per_word
-from spacy_incparse.workbench.proposals import Model, Proposer, Wanted
+from spacy_incparse.workbench.models import Model
+from spacy_incparse.workbench.proposals import Proposer, Wanted
 from tests.server.conftest import Client
 from tests.workbench.random_actions import branching, opened
 
