@@ -12,10 +12,8 @@ from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import FinkelLearner
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
 from spacy_incparse.tagging.tagger import fold_numbers
-from spacy_incparse.training.loop import train_parser
-from spacy_incparse.trees.heads import HeadRules
+from tests.training_runs import HEADS, check_resumed, train
 
-HEADS = HeadRules.from_name("en")
 SMALL = {"table_bits": 14}
 
 
@@ -31,22 +29,6 @@ def trees(sample_train):
 
 def learner_of(trees, **settings):
     return ChartLearner(trees, [tree.tags for tree in trees], ChartConfig(**(SMALL | settings)), HEADS)
-
-
-def run(trees, state_dir=None, *, max_epochs=2, dev=(), **more):
-    """Train; give the reports, and the parser of each pass as bytes."""
-    reports, models = [], []
-
-    def note(report, tagger, parser):
-        reports.append(report)
-        models.append(parser.to_bytes())
-
-    config = more.pop("config", None) or ChartConfig(**(SMALL | more.pop("settings", {})))
-    train_parser(
-        trees, dev, config=config, heads=HEADS, n_folds=2, tagger_settings={"n_epochs": 2}, max_epochs=max_epochs,
-        seed=3, state_dir=state_dir, on_pass=note, **more,
-    )  # fmt: skip
-    return reports, models
 
 
 def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees, monkeypatch):
@@ -111,30 +93,22 @@ def test_the_right_tag_of_several_is_learned(trees):
     ],
 )
 def test_grammars_and_features(trees, sample_dev, config, least_f):
-    reports, models = run(trees, dev=sample_dev[:20], config=config, max_epochs=2)
-    assert reports[-1].scores["const_f"] > least_f
-    assert models[0] != models[1]
+    training = train(trees, config, dev=sample_dev[:20])
+    assert training.reports[-1].scores["const_f"] > least_f
+    assert training.stored[0] != training.stored[1]
     if isinstance(config, ChartConfig):
-        assert reports[0].n_updates == len(trees)
+        assert training.reports[0].n_updates == len(trees)
 
 
 @pytest.mark.parametrize("config", [ChartConfig(table_bits=14), CrfConfig(batch_size=7, max_length=12, table_bits=14)])
 def test_a_resumed_run_gives_the_same_models(trees, tmp_path, config):
-    _, models = run(trees, max_epochs=3, config=config)
-
-    def stop(what, done, total):
-        if what == "pass 2" and done > 25:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(trees, tmp_path, max_epochs=3, config=config, progress=stop)
-    reports, resumed = run(trees, tmp_path, max_epochs=3, config=config, resume=True)
-    assert [report.number for report in reports] == [2, 3]
-    assert resumed == models[1:]
+    expected = train(trees, config, max_epochs=3)
+    check_resumed(tmp_path, trees, config, expected, at="pass 2", more_than=25, max_epochs=3)
 
 
 def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
-    _, models = run(trees[:25], settings={"table_bits": 14})
+    config = ChartConfig(table_bits=14)
+    models = train(trees[:25], config).stored
     monkeypatch.setattr("spacy_incparse.chart.learner.MAX_KEPT_EDGES", 1000)
     n_built, build = 0, ChartLearner._build
 
@@ -144,14 +118,14 @@ def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_th
         return build(learner, encoded)
 
     monkeypatch.setattr(ChartLearner, "_build", counted)
-    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert train(trees[:25], config).stored == models
     assert n_built == 25
 
     def is_full(*arguments, **options):
         raise OSError("no space left on device")
 
     monkeypatch.setattr("spacy_incparse.chart.learner.TemporaryFile", is_full)
-    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert train(trees[:25], config).stored == models
     assert n_built > 50
 
 

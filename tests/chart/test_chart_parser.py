@@ -9,7 +9,6 @@ import srsly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.forest_builder import ForestBuilder
 from spacy_incparse.chart.learner import ChartLearner
@@ -19,6 +18,7 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, TREEBANKS
+from tests.reference.engine import teach
 
 PP = "(TOP (S (NP (DT the) (NN owl)) (VP (VBD saw) (NP (NP (DT a) (NN mouse)) (PP (IN in) (NP (NN grass)))))))"
 LOW = "(TOP (S (NP (NN rain)) (VP (VBD fell) (PP (IN on) (NP (NN grass))))))"
@@ -41,10 +41,7 @@ def parser_of(trees, n_passes=5, **settings):
     """A parser that prunes nothing."""
     config = ChartConfig(**({"table_bits": 14, "pruning": "off"} | settings))
     learner = Small(trees, [tree.tags for tree in trees], config, HEADS)
-    examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees]
-    for _ in range(n_passes):
-        for example in examples:
-            learner.learn(example)
+    teach(learner, trees, n_passes)
     return learner.parser()
 
 
@@ -158,12 +155,16 @@ def test_words_choose_among_tags(trees):
     assert (relaxed.tree.words, relaxed.source) == (("owl", "saw"), "relaxed")
 
 
-def test_unknown_tags_are_kept(parser):
-    parse = parser.parse(("the", "owl", "saw", "it"), ("DT", "NN", "VBD", "PRP"))
-    assert parse.tree.tags == ("DT", "NN", "VBD", "PRP")
-    scored = parser.score(parse.tree.words, None, parse.tree)
-    assert (scored.score, scored.is_derived) == (None, False)
-    assert scored.reason == "word 4: no tag PRP (tag)"
+def test_unknown_tags_are_kept_and_count_as_the_commonest_one(parser):
+    """Then, too, the scores of trees are the logarithms of their probabilities."""
+    words, tags = ("rain", "fell", "on", "grass"), ["FOO", "VBD", "IN", "NN"]
+    parses, known = parser.nbest(words, tags, 1000), parser.nbest(words, ["NN", "VBD", "IN", "NN"], 1000)
+    assert parses[0].source == "chart"
+    assert [parse.score for parse in parses] == [parse.score for parse in known]
+    assert fsum(exp(parse.score) for parse in parses) == pytest.approx(1)
+    assert all(parse.tree.tags == tuple(tags) for parse in parses)
+    scored = parser.score(words, None, parses[0].tree)
+    assert (scored.score, scored.is_derived, scored.reason) == (None, False, "word 1: no tag FOO (tag)")
 
 
 def test_what_the_grammar_lacks_is_told(parser):
@@ -195,18 +196,6 @@ def test_long_sentences_are_parsed_in_pieces(parser):
     assert parser.nbest(words, tags, 3) == [parser.parse(words, tags)]
     assert parser.posterior(words, tags) is None
     assert parser.score(words, tags, parse.tree).score is None
-
-
-def test_pieces_are_parsed_once_for_all_that_is_asked_of_them(parser, monkeypatch):
-    n_built, build = [], ChartBuilder.build
-    monkeypatch.setattr(ChartBuilder, "build", lambda *given, **options: n_built.append(1) or build(*given, **options))
-    parser, words, tags = ChartParser(parser.model, parser.config, 1.0), WORDS * 40, TAGS * 40
-    parser.max_words = 150
-    parser.parse(words, tags)
-    n_pieces = len(n_built)
-    assert n_pieces == 3
-    assert (parser.posterior(words, tags), len(parser.nbest(words, tags, 2))) == (None, 1)
-    assert len(n_built) == n_pieces
 
 
 def test_sentences_whose_charts_are_too_large_are_parsed_in_pieces(trees, monkeypatch):
@@ -254,16 +243,6 @@ def test_damaged_models_are_told(parser, path, value):
     for wrong in (srsly.msgpack_dumps(data), b"abc"):
         with pytest.raises(ModelError):
             ChartParser.from_bytes(wrong)
-
-
-def test_an_unknown_tag_is_the_commonest_one(parser):
-    """Then, too, the scores of trees are the logarithms of their probabilities."""
-    words, tags = ("rain", "fell", "on", "grass"), ["FOO", "VBD", "IN", "NN"]
-    parses, known = parser.nbest(words, tags, 1000), parser.nbest(words, ["NN", "VBD", "IN", "NN"], 1000)
-    assert parses[0].source == "chart"
-    assert [parse.score for parse in parses] == [parse.score for parse in known]
-    assert fsum(exp(parse.score) for parse in parses) == pytest.approx(1)
-    assert all(parse.tree.tags == tuple(tags) for parse in parses)
 
 
 def test_loose_pruning_begins_with_the_second_threshold_if_there_is_one(parser):

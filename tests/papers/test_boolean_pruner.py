@@ -13,6 +13,7 @@ from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import BooleanPruner, CrfParser, FinkelLearner
 from spacy_incparse.transforms.binarize import Markovization, markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
+from tests.reference.engine import teach
 
 
 def unfiltered_log_partition(grammar, words, rules, bare):
@@ -69,12 +70,9 @@ def test_words_have_the_tags_that_they_were_seen_with(sample_trees, sample_gramm
 
 
 def test_a_parser_has_it_and_stores_it(sample_trees):
-    tags = [tree.tags for tree in sample_trees]
-    learner = FinkelLearner(sample_trees, tags, CrfConfig(table_bits=14, batch_size=1), HEADS)
-    encoded = [learner.encode(tree.words, row, tree) for tree, row in zip(sample_trees, tags, strict=True)]
-    for _ in range(10):
-        for example in encoded:
-            learner.learn(example)
+    config = CrfConfig(table_bits=14, batch_size=1)
+    learner = FinkelLearner(sample_trees, [tree.tags for tree in sample_trees], config, HEADS)
+    teach(learner, sample_trees, 10)
     parser = learner.parser()
     restored = CrfParser.from_bytes(parser.to_bytes())
     assert restored.model.pruner.words == parser.model.pruner.words

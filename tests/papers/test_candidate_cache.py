@@ -39,62 +39,30 @@ def cache_of(perceptron, **settings):
 
 
 def add(cache, n_words, *, complete=False):
-    return cache.add(gold_of(n_words), candidates_of(n_words), complete)
+    """Add a sentence, known by its length, with candidates; a negative length is a sentence that was right."""
+    return cache.add(gold_of(abs(n_words)), candidates_of(n_words) if n_words > 0 else [], complete)
 
 
-def test_a_sweep_comes_every_so_many_sentences():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=3, cache_t1=1)
-    n_updates = [add(cache, n_words) for n_words in range(1, 8)]
-    assert n_updates == [0, 0, 3, 0, 0, 6, 0]
-    assert [length for length, *_ in perceptron.calls] == [1, 2, 3, 1, 2, 3, 4, 5, 6]
-
-
-def test_sentences_that_were_right_count_for_the_interval():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=2, cache_t1=1)
-    assert add(cache, 1) == 0
-    assert cache.add(gold_of(2), [], False) == 1
-    assert [length for length, *_ in perceptron.calls] == [1]
-
-
-def test_t2_bounds_the_updates_of_an_entry():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=1, cache_t1=3, cache_t2=4)
-    assert add(cache, 1) == 3
-    assert cache.add(gold_of(9), [], False) == 1  # the fourth time, then never again
-    assert cache.add(gold_of(9), [], False) == 0
-
-
-def test_only_updates_count_for_t2():
-    perceptron = FakePerceptron(n_updates=1)
-    cache = cache_of(perceptron, cache_interval=1, cache_t1=5, cache_t2=2)
-    assert add(cache, 1) == 1
-    assert len(perceptron.calls) == 5
-
-
-def test_new_candidates_start_their_counter_anew():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=1, cache_t1=2, cache_t2=2)
-    assert add(cache, 1) == 2
-    assert cache.add(gold_of(9), [], False) == 0
-    assert add(cache, 1) == 2
-
-
-def test_a_sentence_that_is_right_now_leaves_the_cache():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_interval=1, cache_t1=1)
-    add(cache, 1)
-    assert cache.add(gold_of(1), [], False) == 0
-
-
-def test_the_oldest_sentence_makes_room():
-    perceptron = FakePerceptron()
-    cache = cache_of(perceptron, cache_size=2, cache_interval=5, cache_t1=1)
-    for n_words in (1, 2, 1, 3):
-        add(cache, n_words)
-    assert add(cache, 4) == 2
-    assert [length for length, *_ in perceptron.calls] == [3, 4]
+@pytest.mark.parametrize(
+    ("settings", "n_updates", "added", "expected", "again"),
+    [
+        # A sweep comes every so many sentences; those that were right count, too, and leave the cache.
+        ({"cache_interval": 3, "cache_t1": 1}, 99, [1, 2, 3, 4, 5, 6, 7], [0, 0, 3, 0, 0, 6, 0], "123123456"),
+        ({"cache_interval": 2, "cache_t1": 1}, 99, [1, -2], [0, 1], "1"),
+        ({"cache_interval": 1, "cache_t1": 1}, 99, [1, -1], [1, 0], "1"),
+        # T2 bounds the updates of an entry, no matter how often there was none; new candidates count anew.
+        ({"cache_interval": 1, "cache_t1": 3, "cache_t2": 4}, 99, [1, -9, -9], [3, 1, 0], "1111"),
+        ({"cache_interval": 1, "cache_t1": 5, "cache_t2": 2}, 1, [1], [1], "11111"),
+        ({"cache_interval": 1, "cache_t1": 2, "cache_t2": 2}, 99, [1, -9, 1], [2, 0, 2], "1111"),
+        # The oldest sentence makes room.
+        ({"cache_interval": 5, "cache_t1": 1, "cache_size": 2}, 99, [1, 2, 1, 3, 4], [0, 0, 0, 0, 2], "34"),
+    ],
+)
+def test_what_is_learned_again_and_when(settings, n_updates, added, expected, again):
+    perceptron = FakePerceptron(n_updates)
+    cache = cache_of(perceptron, **settings)
+    assert [add(cache, n_words) for n_words in added] == expected
+    assert "".join(str(length) for length, *_ in perceptron.calls) == again
 
 
 def test_what_is_learnt_from_again():

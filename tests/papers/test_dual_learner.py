@@ -9,13 +9,12 @@ from spacy_incparse.cli.train import pass_line
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.papers.taskar_2004 import FEATURES, MaxMarginConfig
 from spacy_incparse.papers.taskar_2004.dual import DualEdges, FactoredDual, MaxMarginLearner, MaxMarginParser
-from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
-from spacy_incparse.trees.heads import HeadRules
+from tests.training_runs import HEADS, check_resumed, train
 
 ASSETS = Path(__file__).parents[2] / "assets"
-HEADS = HeadRules.from_name("en")
 DUAL = {"features": "taskar-lexical", "max_length": 12}
+PLAIN = {"n_folds": 0, "max_epochs": 20}  # gold tags
 
 
 @pytest.fixture(scope="module")
@@ -32,29 +31,14 @@ def learner_of(trees, **settings):
     return learner, [learner.encode(tree.words, tree.tags, tree) for tree in trees]
 
 
-def run(trees, state_dir=None, *, max_epochs=20, settings=None, **more):
-    """Train on gold tags; give the reports, and the parser of each pass."""
-    reports, parsers = [], []
-
-    def note(report, tagger, parser):
-        reports.append(report)
-        parsers.append(parser)
-
-    train_parser(
-        trees, (), config=config_of(**(settings or {})), heads=HEADS, n_folds=0, tagger_settings={"n_epochs": 1},
-        max_epochs=max_epochs, seed=3, state_dir=state_dir, on_pass=note, **more,
-    )  # fmt: skip
-    return reports, parsers
-
-
 @pytest.fixture(scope="module")
 def trained(trees):
-    return {features: run(trees, settings={"features": features}) for features in FEATURES}
+    return {features: train(trees, config_of(features=features), **PLAIN) for features in FEATURES}
 
 
 @pytest.mark.parametrize("features", FEATURES)
 def test_training_ends_when_the_gap_is_small(trained, features):
-    reports, _ = trained[features]
+    reports = trained[features].reports
     gaps = [float(report.note.removesuffix(" %").rpartition(" ")[2]) for report in reports]
     assert gaps[-1] < 2 <= gaps[-2]
     assert len(gaps) < 12
@@ -63,7 +47,7 @@ def test_training_ends_when_the_gap_is_small(trained, features):
 
 @pytest.mark.parametrize("features", FEATURES)
 def test_storage(trees, trained, features):
-    parser = trained[features][1][-1]
+    _, parser = trained[features].models[-1]
     data = parser.to_bytes()
     restored = MaxMarginParser.from_bytes(data)
     assert restored.to_bytes() == data
@@ -75,7 +59,7 @@ def test_storage(trees, trained, features):
 
 
 def test_lexical_features_and_predictions_count(trees, trained):
-    parsers, others = [run[1][-1] for run in trained.values()], read_treebank(ASSETS / "sample-dev.mrg")
+    parsers, others = [run.models[-1][1] for run in trained.values()], read_treebank(ASSETS / "sample-dev.mrg")
     of_others = [[parser.parse(tree.words, tree.tags).tree for tree in others] for parser in parsers]
     assert of_others[0] != of_others[1] != of_others[2]
     parses = [[parser.parse(tree.words, tree.tags).tree for tree in trees] for parser in parsers]
@@ -103,19 +87,10 @@ def test_weights_are_those_of_the_dual(trees):
 
 
 def test_a_resumed_run_gives_the_same_models(trees, trained, tmp_path):
-    settings = {"features": "taskar-lexical"}
-
-    def stop(what, done, total):
-        if what == "pass 2":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(trees, tmp_path, settings=settings, progress=stop)
-    reports, parsers = run(trees, tmp_path, settings=settings, resume=True)
-    expected = trained["taskar-lexical"]
-    assert [report.note for report in reports] == [report.note for report in expected[0]][1:]
-    assert [parser.to_bytes() for parser in parsers] == [parser.to_bytes() for parser in expected[1]][1:]
-    assert run(trees, tmp_path, settings=settings, resume=True) == ([], [])
+    expected, config = trained["taskar-lexical"], config_of(features="taskar-lexical")
+    resumed = check_resumed(tmp_path, trees, config, expected, at="pass 2", **PLAIN)
+    assert [report.note for report in resumed.reports] == [report.note for report in expected.reports][1:]
+    assert train(trees, config, tmp_path, resume=True, **PLAIN).reports == []
 
 
 def test_a_state_of_other_sentences_is_refused(trees):
@@ -130,7 +105,7 @@ def test_a_state_of_other_sentences_is_refused(trees):
 
 
 def test_a_damaged_model_is_refused(trained):
-    model = trained["taskar-lexical+aux"][1][-1].model.edges
+    model = trained["taskar-lexical+aux"].models[-1][1].model.edges
     content = srsly.msgpack_loads(model.to_bytes())
     for change in ({"weights": b""}, {"features": None}, {"flat": {"features": [["a"]], "weights": b""}}, {"words": 3}):
         with pytest.raises(ModelError, match="damaged"):

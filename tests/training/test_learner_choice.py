@@ -43,15 +43,6 @@ def test_each_setting_is_reported_and_one_is_marked():
     assert len(RULES) == 1 + len(SCALES)
 
 
-@pytest.mark.parametrize(("name", "n_tried"), [("log", 8), ("perceptron", 3)])
-def test_settings_that_say_what_is_learned_are_tried(name, n_tried):
-    lines = []
-    learn_weights(random_data(seed=5), [name], {}, n_folds=2, report=lines.append)
-    assert len({line.split(": ")[1] for line in lines if "rounds" in line and "scale" in line}) >= n_tried
-    tried = [str(value) for values in find_learner(name).GRID.values() for value in values]
-    assert all(any(value in line for line in lines) for value in tried)
-
-
 def test_the_better_of_several_learners_is_taken():
     data, lines = random_data(seed=5), []
     fixed = {"sigma": 0.3, "max_iterations": 20}

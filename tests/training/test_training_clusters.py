@@ -8,11 +8,11 @@ from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.linear.templates import CLUSTERS, combine, resolve
 from spacy_incparse.linear.words import GROUP_LENGTH, Clusters, Lexicon, read_clusters
-from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.engine import teach
+from tests.training_runs import check_resumed, train
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
 TEXT = """
@@ -82,30 +82,19 @@ def test_a_copy_needs_no_file(learnt):
         PerceptronParser.from_bytes(small)
 
 
-def train(folder, n_passes, config, *, resume=False):
-    """Train so many passes; give the parsers after each, as bytes."""
-    found = []
-    train_parser(
-        TREES, TREES[:1], config=config, heads=HeadRules.from_name("en"), n_folds=2, max_epochs=n_passes,
-        state_dir=folder, resume=resume, on_pass=lambda report, tagger, parser: found.append(parser.to_bytes()),
-    )  # fmt: skip
-    return found
-
-
 @pytest.mark.parametrize("settings", [{}, {"n_models": 2, "n_tags": 3, "train_generative_weight": 5.0}])
 def test_training_goes_on_where_it_stopped(tmp_path, settings):
-    whole = train(tmp_path / "whole", 3, config(**settings))
-    first = train(tmp_path / "parts", 1, config(**settings))
-    assert whole == [*first, *train(tmp_path / "parts", 3, config(**settings), resume=True)]
+    expected = train(TREES, config(**settings), max_epochs=3)
+    check_resumed(tmp_path, TREES, config(**settings), expected, at="pass 2", max_epochs=3)
 
 
 def test_training_does_not_go_on_with_other_clusters(tmp_path):
     own = tmp_path / "clusters.txt"
     own.write_text(FILE.read_text(encoding="utf8"), encoding="utf8")
-    train(tmp_path / "state", 1, config(clusters=str(own)))
+    train(TREES, config(clusters=str(own)), tmp_path / "state", max_epochs=1)
     own.write_text("00\tcat\t9\n01\thorse\t5\n", encoding="utf8")
     with pytest.raises(IncparseError, match="belongs to a training with other trees or settings"):
-        train(tmp_path / "state", 2, config(clusters=str(own)), resume=True)
+        train(TREES, config(clusters=str(own)), tmp_path / "state", resume=True)
 
 
 @pytest.mark.parametrize(("value", "message"), [(3, "clusters is 3"), ("no/such/file", "cannot be read")])
