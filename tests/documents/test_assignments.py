@@ -3,7 +3,6 @@
 import pytest
 import spacy
 from spacy.tokens import Doc
-from spacy.tokens.underscore import Underscore
 
 import spacy_incparse.pipeline.parser  # noqa: F401  registers the attributes
 from spacy_incparse.documents.storage import keys
@@ -101,14 +100,3 @@ def test_all_other_attributes_say_what_to_do(doc, owner, name, advice):
     with pytest.raises(AttributeError, match=advice):
         setattr({"doc": doc, "span": doc[:4], "token": doc[0]}[owner]._, name, doc._.trees[0])
     assert doc.user_data == data
-
-
-def test_each_attribute_of_this_package_has_a_setter():
-    for known in (Underscore.doc_extensions, Underscore.span_extensions, Underscore.token_extensions):
-        ours = [
-            one
-            for one in known.values()
-            if one[2] is not None and getattr(one[2], "func", one[2]).__module__.startswith("spacy_incparse")
-        ]
-        assert ours
-        assert all(setter is not None for *_, setter in ours)

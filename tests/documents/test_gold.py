@@ -157,6 +157,7 @@ def test_a_node_of_a_larger_tree(nlp):
         ("(S (NP (NN owl)", "<string>.*1"),
         ("(S (-NONE- *))", "no words except traces"),
         (OWL + MICE, "takes one tree, not 2: examples"),
+        ("(S (A -EMPTY-))", r"the empty word \(-EMPTY-\) cannot be a token"),
         ([OWL, 3], "has to be a Tree, or brackets in a string, not 3"),
     ],
 )

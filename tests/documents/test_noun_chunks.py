@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -103,21 +100,3 @@ def test_a_language_without_noun_chunks():
     assert texts(nlp("The owl slept."))[0] == "The owl"
     with pytest.raises(IncparseError, match="has no trees"):
         texts(nlp.make_doc("The owl slept."))
-
-
-def test_several_processes(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import multiprocessing\n"
-        "import spacy\n"
-        "if __name__ == '__main__':\n"
-        "    multiprocessing.set_start_method('spawn')\n"
-        "    nlp = spacy.blank('en')\n"
-        "    nlp.add_pipe('sentencizer')\n"
-        "    nlp.add_pipe('incparse', config={'model': 'en', 'noun_chunks': True})\n"
-        f"    for doc in nlp.pipe([{TEXT!r}] * 3, n_process=2, batch_size=2):\n"
-        "        print([chunk.text for chunk in doc.noun_chunks])\n",
-        encoding="utf8",
-    )
-    result = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
-    assert result.stdout.splitlines() == [str(CHUNKS)] * 3, result.stderr

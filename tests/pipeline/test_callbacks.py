@@ -1,9 +1,11 @@
 import pickle
 
+import pytest
 import spacy
 from spacy.language import Language
 from spacy.util import registry
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline import registered as callbacks
 from tests.small_pipeline import ASSETS
 
@@ -51,22 +53,22 @@ class LabelReader:
         return doc
 
 
-def test_components_behind_the_parsers_do_not_run(trained):
+@pytest.mark.parametrize("is_between", [False, True])
+def test_components_run_only_between_two_parsers_and_find_trees(trained, is_between):
     nlp = pickle.loads(pickle.dumps(trained))
     nlp.get_pipe("incparse").set_tags = False
     reader = nlp.add_pipe("label_reader")
+    if is_between:
+        nlp.add_pipe("incparse", name="second", source=pickle.loads(pickle.dumps(trained)))
     calibrated(nlp)
-    assert not reader.n_docs
-    assert nlp.get_pipe("incparse").decoder.temperature > 0
+    assert reader.n_docs == 20 * is_between
+    assert nlp.get_pipe(nlp.pipe_names[-1 if is_between else -2]).decoder.temperature > 0
 
 
-def test_components_between_two_parsers_find_trees(trained):
-    nlp = pickle.loads(pickle.dumps(trained))
-    nlp.get_pipe("incparse").set_tags = False
-    reader = nlp.add_pipe("label_reader")
-    nlp.add_pipe("incparse", name="second", source=pickle.loads(pickle.dumps(trained)))
-    calibrated(nlp)
-    assert reader.n_docs == 20
+@pytest.mark.parametrize("given", ["dev.mrg", [5]])
+def test_calibrate_takes_examples(trained, given):
+    with pytest.raises(IncparseError, match="is no Example: pass Examples with gold trees"):
+        trained.get_pipe("incparse").calibrate(given)
 
 
 def test_one_batch_has_all():

@@ -44,12 +44,6 @@ def test_it_survives_everything_that_is_done_to_pipelines(nlp, tmp_path):
     assert trees_of(nlp.pipe([TEXT] * 3, n_process=2)) == 3 * expected
 
 
-def test_the_same_seed_gives_the_same_model(nlp):
-    other = pipeline(training=SETTINGS)
-    train(other, 1, limit=120)
-    assert other.get_pipe("incparse").model.to_bytes() == nlp.get_pipe("incparse").model.to_bytes()
-
-
 def test_analyses_and_exact_confidences(nlp):
     doc = nlp(TEXT)
     for tree, parses in zip(doc._.trees, doc._.parses(1000), strict=True):

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
-from typer.testing import CliRunner
 
 import spacy_incparse
-from spacy_incparse.cli import app
 from spacy_incparse.errors import ModelError
+from spacy_incparse.pipeline.loading import load_for_texts
 from spacy_incparse.pipeline.model import pack, read_parts, unpack
 from tests.small_pipeline import untrained
 
@@ -130,6 +129,8 @@ def test_the_settings_of_a_component_cut_short(folder):
     change(folder / "incparse" / "cfg", lambda data: data[:1])
     with pytest.raises(ModelError, match="incparse: the component cannot be read"):
         spacy.load(folder)
+    with pytest.raises(ModelError, match=r"pipeline' cannot be loaded: .*incparse: the component"):
+        load_for_texts(str(folder))
 
 
 def test_a_component_keeps_its_weights_where_others_are_refused(folder, trained):
@@ -161,13 +162,6 @@ def test_what_is_excluded_need_not_be_there(folder):
     shutil.rmtree(folder / "incparse")
     assert spacy_incparse.load(folder, exclude=["incparse"]).pipe_names == ["sentencizer"]
     assert spacy_incparse.load(folder, exclude="incparse").pipe_names == ["sentencizer"]
-
-
-def test_the_command_line_says_it_in_a_line(folder):
-    change(folder / "incparse" / "model", lambda data: data[:-1])
-    result = CliRunner().invoke(app, ["parse", "--model", str(folder), "The rain stopped."])
-    assert result.exit_code != 0
-    assert "Traceback" not in result.output
 
 
 def test_nothing_in_the_package_reads_pickles():

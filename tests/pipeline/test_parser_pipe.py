@@ -97,6 +97,19 @@ def test_a_component_without_weights_says_how_to_get_them():
     nlp.set_error_handler(lambda name, proc, docs, error: handled.append(name))
     assert list(nlp.pipe(["The owl slept."])) == []
     assert handled == ["incparse"]
+    with pytest.raises(IncparseError, match="no weights"):
+        nlp.get_pipe("incparse").start()
+
+
+def test_a_session_takes_the_own_taggers_tags_and_answers_late(trained):
+    words, component = "The old train was late .".split(), trained.get_pipe("incparse")
+    reach, session = component.model.tagger.look_ahead, component.start()
+    assert session.look_ahead == reach == 2
+    for word in words:
+        session = session.push(word)
+    assert session.best().tree.words == tuple(words[:-reach])
+    (tree,) = trained(" ".join(words))._.trees
+    assert str(session.best(complete=True).tree) == str(tree)
 
 
 def test_wrong_settings_are_refused():
@@ -105,6 +118,11 @@ def test_wrong_settings_are_refused():
         nlp.add_pipe("incparse", config={"tags": "gold"})
     with pytest.raises(ConfigError, match="'beam' is not a search setting"):
         nlp.add_pipe("incparse", config={"search": {"beam": 10}})
+    component = nlp.add_pipe("incparse")
+    for name in ("spans_key", "required_key", "forbidden_key"):
+        with pytest.raises(ConfigError, match=f"incparse: {name} = 3 must be a name, or None"):
+            setattr(component, name, 3)
+        assert getattr(component, name) is None
 
 
 def test_long_docs():
@@ -135,13 +153,6 @@ def test_no_labels_can_be_added():
     assert not component.is_resizable
     assert component.labels == ("S", "VP")
     assert component.label_data == {"labels": ["S", "VP"], "tags": ["CAP", "LOW", "PUNCT"]}
-
-
-def test_analysis_knows_what_is_assigned():
-    analysis = fake_pipeline().analyze_pipes()
-    assigned = ["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"]
-    assert analysis["summary"]["incparse"]["assigns"] == assigned
-    assert analysis["problems"]["incparse"] == []
 
 
 @pytest.mark.parametrize("setter", ["sentencizer", "senter", "parser"])

@@ -14,8 +14,8 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.nbest import NBestSearch, probabilities
 from spacy_incparse.pipeline.model import pack, unpack
 from spacy_incparse.pipeline.registered import TreebankReader
-from tests.small_pipeline import ASSETS, pipeline, train, untrained
-from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
+from tests.small_pipeline import ASSETS, pipeline, untrained
+from tests.small_reranker import lists_of, reranking_pipeline
 
 TEXT = "The rain stopped before noon. Who left the gate open? She grows beans and peas behind the old garage."
 TEXTS = [TEXT, "", "  ", "She grows beans (and peas)."] * 2
@@ -248,16 +248,6 @@ def test_wrong_settings_of_training():
         other.add_pipe("incparse_reranker", config={"training": {"los": "risk"}})
 
 
-def test_training_is_deterministic(nlp):
-    component = reranker_of(nlp)
-    first = component.model.learnt
-    other = untrained().from_bytes(nlp.to_bytes(exclude=["incparse_reranker"]), exclude=["incparse_reranker"])
-    again = other.add_pipe("incparse_reranker", config={"training": component.training})
-    again.initialize(lambda: [], lists=lists_of(other))
-    again.model.temperature = first.temperature
-    assert again.model.to_bytes() == component.model.to_bytes()
-
-
 def test_calibrate_changes_only_probabilities(copy):
     before = trees(copy)
     examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=10)(copy))
@@ -290,23 +280,6 @@ def test_damaged_and_missing_weights_are_told(nlp, tmp_path):
         spacy.load(tmp_path)
     with pytest.raises(ModelError, match="has no component incparse_reranker"):
         spacy.blank("en").add_pipe("incparse_reranker", config={"model": "en"})
-
-
-HYBRID = {"table_bits": 16, "train_beam_size": 8, "train_generative_weight": 5.0}
-
-
-@pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("perceptron", HYBRID)])
-def test_parsers_of_another_kind(kind, settings, tmp_path):
-    training = {"kind": kind, "n_folds": 2, "tagger": {"n_epochs": 2}} | settings
-    nlp = pipeline(training=training)
-    train(nlp, 0 if kind == "generative" else 1, limit=60)
-    component = nlp.add_pipe("incparse_reranker", config={"training": SMALL_RERANKING})
-    component.initialize(lambda: [], lists=lists_of(nlp, limit=20))
-    nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert trees(loaded) == trees(nlp)
-    doc = loaded(TEXT)
-    assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
 
 
 def test_sentences_without_a_choice_have_trees_also_without_the_parser(copy):
@@ -357,5 +330,3 @@ def test_what_is_no_list_and_no_search(copy):
     for search in ({"choose": None}, None, "abc"):
         with pytest.raises(ConfigError, match="it must be a dict of settings and their values"):
             reranker_of(copy).search = search
-    with pytest.raises(ConfigError, match="it must be a dict of settings"):
-        parser_of(copy).search = "abc"

@@ -11,6 +11,7 @@ from spacy_incparse.errors import ConfigError, ModelError
 from tests.small_pipeline import pipeline, untrained
 
 TEXTS = ["The rain stopped before noon. Who left the gate open?", "", "  ", "She grows beans (and peas)."] * 3
+OPTIONS = {"spans_key": "phrases", "nbest": 3, "noun_chunks": True}
 
 
 def parses(nlp, **options):
@@ -81,16 +82,17 @@ def test_processes(trained, tmp_path, method):
     """Each start method in an interpreter of its own: it can be set only once."""
     trained.to_disk(tmp_path / "pipeline")
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT.format(path=str(tmp_path / "pipeline"), method=method, texts=TEXTS), encoding="utf-8")
+    given = {"path": str(tmp_path / "pipeline"), "method": method, "texts": TEXTS, "options": OPTIONS}
+    script.write_text(SCRIPT.format(**given), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    nlp = untrained(spans_key="phrases", nbest=3).from_bytes(trained.to_bytes())
+    nlp = untrained(**OPTIONS).from_bytes(trained.to_bytes())
     assert done.stdout.splitlines() == [shown(doc) for doc in nlp.pipe(TEXTS)]
 
 
 def shown(doc):
-    """As the script prints it: trees, the mirror of their phrases, scores of the stored analyses."""
-    spans = [span.text for span in doc.spans["phrases"]]
+    """As the script prints it: trees, the mirror of their phrases, noun chunks, scores of the stored analyses."""
+    spans = [span.text for span in doc.spans["phrases"]], [span.text for span in doc.noun_chunks]
     return str(([str(tree) for tree in doc._.trees], spans, [[p.score for p in parses] for parses in doc._.parses(3)]))
 
 
@@ -100,9 +102,9 @@ import spacy
 
 if __name__ == "__main__":
     multiprocessing.set_start_method({method!r})
-    nlp = spacy.load({path!r}, config={{"components.incparse.spans_key": "phrases", "components.incparse.nbest": 3}})
+    nlp = spacy.load({path!r}, config={{"components": {{"incparse": {options!r}}}}})
     for doc in nlp.pipe({texts!r}, n_process=2, batch_size=2):
-        spans = [span.text for span in doc.spans["phrases"]]
+        spans = [span.text for span in doc.spans["phrases"]], [span.text for span in doc.noun_chunks]
         scores = [[p.score for p in parses] for parses in doc._.parses(3)]
         print(([str(tree) for tree in doc._.trees], spans, scores))
 """

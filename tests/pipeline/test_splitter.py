@@ -1,6 +1,5 @@
 """The component `incparse_senter`: what it learns, what it leaves alone, what it writes."""
 
-import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -66,18 +65,13 @@ def test_it_goes_on_from_what_it_knows():
 def test_gold_docs_are_learnt_from_as_text():
     """Words without spaces, a sentence in each Doc, as treebanks give them, or several with spaces."""
     nlp = spacy.blank("en")
-    alone = [Doc(nlp.vocab, words=[token.text for token in nlp.make_doc(line)], sent_starts=None) for line in LINES]
-    for doc in alone:
-        doc[0].is_sent_start = True
-        for token in doc[1:]:
-            token.is_sent_start = False
-    whole = nlp.make_doc(" ".join(LINES))
-    Doc.from_docs(alone)
-    for gold in (alone, [whole]):
-        if gold == [whole]:
-            bounds = np.cumsum([0, *(len(doc) for doc in alone)])[:-1]
-            for token in whole:
-                token.is_sent_start = token.i in bounds
+
+    def sentence(doc, spaces=None):
+        return Doc(nlp.vocab, [token.text for token in doc], spaces, sent_starts=[not token.i for token in doc])
+
+    docs = [nlp.make_doc(line) for line in LINES]
+    spaced = [sentence(doc, [bool(token.whitespace_) for token in doc]) for doc in docs]
+    for gold in ([sentence(doc) for doc in docs], [Doc.from_docs(spaced)]):
         new = spacy.blank("en")
         new.add_pipe("incparse_senter", name="senter")
         new.initialize(lambda gold=gold, new=new: [Example(new.make_doc(doc.text), doc) for doc in gold])

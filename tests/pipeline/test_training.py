@@ -25,12 +25,6 @@ def test_losses_fall_and_scores_rise(trained):
     assert trained.evaluate(list(reader(trained)))["const_f"] > 0.7
 
 
-def test_the_same_seed_gives_the_same_model(trained):
-    nlp = untrained()
-    train(nlp, 3)
-    assert weights(nlp) == weights(trained)
-
-
 def test_seeds_decide_on_the_order_and_the_examples_do_not():
     models = []
     for seed, step in ((1, 1), (1, -1), (2, 1)):
