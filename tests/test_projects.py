@@ -12,18 +12,6 @@ PROJECTS = sorted((ROOT / "projects").glob("*/project.yml"))
 SAMPLE = ROOT / "assets" / "sample-dev.mrg"
 
 
-def test_all_projects_follow_one_template():
-    contents = [srsly.read_yaml(path) for path in PROJECTS]
-    for content in contents:
-        content["commands"][-1]["script"][0] = content["commands"][-1]["script"][0].partition("--description")[0]
-    assert len(contents) >= 8
-    for content in contents[1:]:
-        assert content["vars"].keys() == contents[0]["vars"].keys()
-        assert {name: content[name] for name in ("directories", "workflows", "commands")} == {
-            name: contents[0][name] for name in ("directories", "workflows", "commands")
-        }
-
-
 def test_without_a_dev_part_every_nth_tree_is_dev(tmp_path):
     command = [sys.executable, ROOT / "projects" / "prepare.py", SAMPLE, tmp_path, "--every", "5"]
     subprocess.run(command, check=True, capture_output=True)

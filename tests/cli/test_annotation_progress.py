@@ -15,11 +15,6 @@ class Clock:
         return self.now
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 @pytest.fixture
 def clock():
     return Clock()
@@ -54,16 +49,15 @@ def test_a_log_gets_a_line_each_minute(clock):
     assert [line.partition(",")[0] for line in log.getvalue().splitlines()] == ["38 %", "75 %"]
 
 
-def test_a_terminal_gets_one_line_that_is_renewed_and_removed(clock):
-    terminal = Terminal()
+def test_a_terminal_gets_one_line_that_is_renewed_and_removed(clock, monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    lines = []
     with AnnotationProgress(3000, terminal, clock) as progress:
-        clock.now += 3600
-        note(progress, 10, 100)
-        first = progress.line()
-        clock.now += 1
-        note(progress, 2990, 100)
-        second = progress.line()
-    width = len(first)
-    assert len(second) < width
-    shown = ["", first, second.ljust(width), " " * len(second), ""]
-    assert terminal.getvalue().split("\r") == shown
+        for seconds, n_bytes in ((3600, 10), (1, 2990)):
+            clock.now += seconds
+            note(progress, n_bytes, 100)
+            lines.append(progress.line())
+    _, *shown, removed, end = terminal.getvalue().split("\r")
+    assert [line.rstrip() for line in shown] == lines
+    assert (removed.strip(), end) == ("", "")

@@ -38,13 +38,6 @@ def test_ray_without_an_address_is_local(arguments, expected):
     assert with_local_ray(arguments.split()) == expected.split()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_help_has_an_example(run, name):
-    result = run(name, "--help")
-    assert result.exit_code == 0
-    assert f"\n    spacy-incparse {name} " in result.stdout or f"| spacy-incparse {name} " in result.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -55,17 +48,12 @@ def test_each_help_has_an_example(run, name):
         (["parse", "x", "--model", "nowhere"], "cannot find the pipeline 'nowhere'"),
         (["parse", "--input", "missing.txt"], "missing.txt: No such file or directory"),
         (["parse", "text", "--input", "-"], "not both"),
-        (["stats", "missing.mrg"], "missing.mrg: no such file"),
-        (["evaluate", "en", "missing.mrg"], "missing.mrg: no such file"),
         (["oracle", "en"], "'en' is no file of n-best lists, so name a treebank to parse"),
         (["oracle", "en", "x.mrg", "--n", "1,0"], "--n '1,0': pass numbers from 1 to 1000000000 separated by commas"),
         (["oracle", "en", "x.mrg", "--n", "200"], "--n 200: a pipeline's lists have at most 100 trees"),
         (["oracle", "en", "x.mrg", "--gold-tags", "--no-tags"], "exclude each other"),
         (["evaluate", "nowhere", "x.mrg", "--raw", "--gold-tags"], "exclude each other"),
         (["train", "missing.mrg", "missing.mrg", "out"], "missing.mrg: no such file"),
-        (["train", "a.mrg", "b.mrg", "out", "--config", "richest"], "neither a file nor one of paper, paper+punct"),
-        (["train", "a.mrg", "b.mrg", "out", "--lang", "zzz"], "the language 'zzz'"),
-        (["train", "a.mrg", "b.mrg", "out", "--heads", "missing.json"], "missing.json"),
         (["convert", "only-one.mrg"], "convert --help`"),
     ],
 )
@@ -93,13 +81,6 @@ def test_files_and_pipes_get_utf8_whatever_the_system_uses(write):
     out, error = (text.encode("utf8", "surrogateescape").decode("utf8") for text in process.communicate())
     assert (process.returncode, error) == (0, "")
     assert "[NN café]" in out
-
-
-def test_skip_bad_goes_on_and_names_what_it_left_out(run, write):
-    path = write("broken.mrg", TREES + "(TOP (NN b\n(TOP (NN c))\n")
-    result = run("stats", path, "--skip-bad")
-    assert result.exit_code == 0
-    assert f"1 malformed tree skipped:\n  {path}:3:" in result.stderr
 
 
 def test_interrupts_are_told_and_mistakes_of_ours_keep_their_traceback(run, monkeypatch):
@@ -166,13 +147,10 @@ def test_trees_come_from_standard_input(run, write, arguments, output):
         assert "standard input (-) can only be read once" in run(*twice, stdin=trees).stderr
 
 
-def test_formats_have_the_same_names_everywhere(run, write, tmp_path):
+def test_formats_have_the_same_names_everywhere(run, write):
     text, trees = write("a.txt", "It rained.\n"), write("a.mrg", "(S (NP (NN a)))\n")
     for one, other in (("penn", "brackets"), ("json", "jsonl")):
-        assert run("parse", "-i", text, "-f", one).stdout == run("parse", "-i", text, "-f", other).stdout
-        output = ["-o", tmp_path / "parsed.txt"]
-        assert run("parse", "-i", text, "-f", one, *output).stdout == ""
-        assert output[1].read_text() == run("parse", "-i", text, "-f", one).stdout
+        assert run("parse", "-i", text, "-f", one).stdout == run("parse", "-i", text, "-f", other).stdout != ""
         assert run("search", "NP", trees, "-f", one).stdout == run("search", "NP", trees, "-f", other).stdout != ""
     for name in ("brackets", "penn"):
-        assert run("annotate", text, tmp_path / "out", "-f", name).exit_code == 0  # goes on: it is the same
+        assert run("annotate", text, text.with_name("out"), "-f", name).exit_code == 0  # goes on: it is the same

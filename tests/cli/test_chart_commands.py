@@ -36,16 +36,6 @@ def trees(write):
     return write("trees.mrg", TREES)
 
 
-def test_lists(run, chart_model):
-    result = run("parse", "The rain stopped before noon.", "-m", chart_model, "--nbest", 3, "--format", "json")
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert {row["source"] for row in rows} == {"chart"}
-    result = run("evaluate", chart_model, ASSETS / "sample-dev.mrg", "--calibration")
-    assert result.exit_code == 0, result.output
-    assert "confidence of trees" in result.stdout
-    assert run("oracle", chart_model, ASSETS / "sample-dev.mrg", "--n", "1,5").exit_code == 0
-
-
 def test_derivations_have_rules(run, chart_model, trees):
     arguments = "score-trees", trees, "--model", chart_model, "--tags", "gold", "--derivation"
     rows = table(run(*arguments).stdout)
@@ -58,24 +48,6 @@ def test_derivations_have_rules(run, chart_model, trees):
     objects = [json.loads(line) for line in run(*arguments, "--format", "json").stdout.splitlines()]
     assert [(rule["start"], rule["rule"]) for rule in objects[0]["rules"][:2]] == [(1, "TOP -> S"), (1, "S -> NP S|<>")]
     assert [rule["missing"]["kind"] for rule in objects[1]["rules"] if rule["missing"]] == ["rule", "rule"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"learner": "svm"}, "there is no setting 'learner'"),
-        ({"features": "finkel"}, "unknown feature set 'finkel': choose one of span"),
-        ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),
-        ({"kind": "crf", "horizontal": 3}, "horizontal is 3: it must be at most 2"),
-        ({"pruning": "none"}, "pruning is 'none': it must be one of normal, loose, off"),
-        ({"beam_size": 3}, "there is no setting 'beam_size'"),
-    ],
-)
-def test_wrong_settings_are_told(run, write, settings, message):
-    path = write("settings.json", json.dumps({"kind": "chart", **settings}))
-    result = run("train", ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg", path.parent / "out", "--config", path)
-    assert result.exit_code != 0
-    assert message in " ".join(result.stderr.split())
 
 
 def test_phrases_are_relabelled(run, chart_model, write, tmp_path):

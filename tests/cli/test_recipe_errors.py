@@ -6,7 +6,6 @@ import pytest
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.tagging.tagger import SETTINGS
 from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
@@ -37,12 +36,10 @@ def error_of(write):
         ({"heads": 3}, "heads is 3: it must be 'en', 'any', the path of a table, a table, or None"),
         ({"heads": {"rules": 3}}, "head table: 'rules' is missing or not an object"),
         ({"lang": []}, "lang is []: it must be a language code, such as 'en'"),
-        ({"kind": "generative", "choose_temperature": 0}, "choose_temperature is 0: it must be a number from"),
         ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
         ([], "expected an object"),
         ({"beam": 3}, "there is no setting 'beam' of training"),
         ({"features": 3}, "features is 3"),
-        ({"tagger": {"layers": 3}}, "the tagger has no setting 'layers'"),
         ({"n_folds": 10**10}, "n_folds is 10000000000: it must be at most 1000000000"),
         ({"features": "papr"}, "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate"),
         ({"features": "hybrid"}, "'hybrid' is not a feature set, but a recipe with more settings: use --config hybrid"),
@@ -50,15 +47,6 @@ def error_of(write):
 )
 def test_wrong_values_are_named(error_of, settings, message):
     assert error_of(settings).startswith(message)
-
-
-@pytest.mark.parametrize("features", ["perceptron", "generative"])
-def test_an_unknown_setting_is_told_those_that_there_are(error_of, features):
-    message = error_of({"kind": features, "foo": 1})
-    assert message.startswith("there is no setting 'foo' of training: the settings are ")
-    config = GenerativeConfig if features == "generative" else ParserConfig
-    names = message.partition("the settings are ")[2].split(", ")
-    assert names == sorted({*config().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"})
 
 
 @pytest.mark.parametrize("value", WRONG, ids=repr)
@@ -70,6 +58,11 @@ def test_a_value_of_any_kind_is_good_or_an_error_for_users(write, name, value):
         settings["kind"] = "generative"
     with suppress(ConfigError):
         read_recipe(str(write("s.json", json.dumps(settings))))
+
+
+def test_files_are_not_read_by_the_check():
+    check_training({"heads": "no/such/table.json", "clusters": "no/such/clusters.txt"})
+    check_training({"kind": "generative", "heads": "no/such/table.json"})
 
 
 def test_what_an_option_gives_is_checked_too():

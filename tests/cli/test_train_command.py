@@ -1,5 +1,4 @@
 import itertools
-import json
 import pkgutil
 import re
 import shutil
@@ -9,7 +8,6 @@ import pytest
 import spacy
 
 from spacy_incparse import workers
-from spacy_incparse.cli.recipe import read_recipe, save_pipeline
 from spacy_incparse.parsing.catalogue import recipes
 from tests.pickled_pool import PickledPool
 
@@ -37,14 +35,6 @@ def _bytes(out_dir):
     return {
         path.relative_to(out_dir): path.read_bytes() for path in (out_dir / "model-best").rglob("*") if path.is_file()
     }
-
-
-def test_what_is_written_does_not_depend_on_the_order_of_a_set(tmp_path):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    save_pipeline(nlp, tmp_path / "model")
-    punctuation = json.loads((tmp_path / "model" / "sentencizer.json").read_text())["punct_chars"]
-    assert punctuation == sorted(punctuation)
 
 
 def test_same_seed_same_model_also_when_resumed(run, trained, train_file, dev_file, tmp_path):
@@ -160,16 +150,6 @@ def test_a_place_that_is_taken_by_something_else(run, write, train_file, dev_fil
     assert f"there is already something in {tmp_path / 'model-best'} that is no pipeline" in result.stderr
     assert run("train", train_file, dev_file, tmp_path, "--resume-or-start").exit_code == 1
     assert "file is a file" in run("train", train_file, dev_file, write("file", "") / "out").stderr
-
-
-@pytest.mark.parametrize("name", ["accurate", "paper", "rich"])
-def test_settings_from_the_shipped_configs(name, request):
-    path = request.config.rootpath / "configs" / f"{name}.cfg"
-    recipe = read_recipe(str(path), max_epochs=3)
-    assert recipe.parser_config.features == name
-    assert (recipe.lang, recipe.max_epochs) == ("en", 3)
-    settings, defaults = (json.dumps(r.parser_config.to_dict()) for r in (recipe, read_recipe(name)))
-    assert settings == defaults
 
 
 def test_labels_of_the_transform_are_told_with_their_place(run, write, train_file, dev_file, tmp_path):

@@ -18,7 +18,6 @@ from spacy_incparse.cli import app
 from spacy_incparse.corpora import worker as shard_worker
 from spacy_incparse.corpora.annotate import MOST_SHARDS, REASON, GivenUp
 from spacy_incparse.corpora.records import Document, OutputFolder, Shard, Unreadable
-from spacy_incparse.corpora.worker import Annotator
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
@@ -97,14 +96,6 @@ def test_a_corpus_whose_documents_are_all_put_aside_is_an_error(run, texts, tmp_
     assert not (out / "totals.json").exists()
     assert (run(*args).exit_code, run(*args).stderr) == (1, result.stderr)  # with all shards from the first run
     assert run(texts, out, "--format", "jsonl", "--overwrite").exit_code == 0
-
-
-def test_a_resumed_run_may_put_all_of_its_documents_aside(run, tmp_path):
-    (tmp_path / "a.jsonl").write_text(f'{{"text": "It rained. {"x" * 300}"}}\n{{"text": 5}}\n')
-    args = [tmp_path / "a.jsonl", tmp_path / "out", "--format", "jsonl"]
-    first = run(*args)
-    (tmp_path / "out" / "shards" / "part-000001.json").unlink()
-    assert (run(*args).exit_code, run(*args).stdout) == (0, first.stdout)
 
 
 LEAVING = {"SystemExit": SystemExit(3), "KeyboardInterrupt": KeyboardInterrupt()}
@@ -397,22 +388,6 @@ def test_a_pipeline_that_does_not_parse(texts, tmp_path):
     assert (result.exit_code, "has no component that parses" in result.stderr) == (1, True)
 
 
-def annotated(annotator, *found):
-    with annotator.zone(found):
-        return [doc if isinstance(doc, str) else [token.text for token in doc] for _, doc in annotator.annotate(found)]
-
-
-def test_the_tokenizer_remembers_the_first_documents_only(stub):
-    """A zone frees all new words; those of the first documents are there from then on. Given words are not split."""
-    annotator = Annotator(str(stub), CODE)
-    given = Document("0", "", "Medlars ripen.", ("Medlars", "ripen."), (True, False), (True, False))
-    assert annotated(annotator, given, Document("1", "", "Grandmother's plums.")) == [
-        ["Medlars", "ripen."], ["Grandmother", "'s", "plums", "."],
-    ]  # fmt: skip
-    assert annotated(annotator, Document("2", "", "Quinces, plums.")) == [["Quinces", ",", "plums", "."]]
-    assert [word in annotator.nlp.vocab.strings for word in ("plums", "Medlars", "Quinces")] == [True, False, False]
-
-
 UNWRITABLE = f"""
 import runpy
 from spacy.language import Language
@@ -471,7 +446,6 @@ def test_documents_that_kill_are_put_aside():
     found = given_up.without_killers(kill_all)
     aside = [[isinstance(item, Unreadable) for item in one.items] for one in found]
     assert aside == [[False, True, False], [True], [False, False]]
-    assert found[0].items[1] == Unreadable("bomb", "a.txt", REASON)
     assert [(one.number, one.first, one.n_bytes) for one in found] == [(3, 7, 10), (5, 20, 10), (6, 21, 10)]
 
 
