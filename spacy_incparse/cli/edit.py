@@ -44,14 +44,13 @@ def _names(text: str | None) -> list[str]:
     rules=Option("--rules", metavar="NAME|FILE", help="Rules of `repair` for hints. Default: english with en."),
     every=Option("--every", min=5, metavar="N", help="Accepted trees after which the parser learns. 20 by default."),
     no_learning=Option("--no-learning", help="The parser does not learn."),
-    left_to_right=Option("--left-to-right", help="A correction also confirms all phrases that end before it."),
     port=Option("--port", "-p", min=0, max=65535, help="Port on this machine; 0: any that is free."),
     no_browser=Option("--no-browser", help="Only print the address."),
 )  # fmt: skip
 def edit_command(
     path: Path, model: str | None = None, tokenized: bool = False, second: Path | None = None, tags: str | None = None,
     labels: str | None = None, lang: str = "xx", rules: str | None = None, every: int = 20, no_learning: bool = False,
-    left_to_right: bool = False, port: int = 8000, no_browser: bool = False,
+    port: int = 8000, no_browser: bool = False,
 ) -> None:  # fmt: skip
     """Correct trees on a page in your browser, while the parser proposes, and learns from you.
 
@@ -89,7 +88,7 @@ def edit_command(
         rule_names = rules or ("english" if (base or "").startswith("en") else None)
         bench = Bench(
             source, proposer, journal, rules=find_rules(rule_names) if rule_names else (),
-            second=None if second is None else Source(second), left_to_right=left_to_right,
+            second=None if second is None else Source(second),
         )  # fmt: skip
         token, listener = token_urlsafe(24), _listener(port)
         port = listener.getsockname()[1]

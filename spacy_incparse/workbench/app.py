@@ -154,7 +154,7 @@ class _Service:
 
     def _alternatives(self, i: int, query: Any, body: Any) -> Any:
         now = {phrase for _, phrase in numbered_phrases(self._bench.tree(i))}
-        found = self._bench.alternatives(i, int(query["node"]) if "node" in query else None)
+        found = self._bench.alternatives(i, int(query.get("node", 0)), query.get("how", "behind"))
         new = [[node for node, phrase in numbered_phrases(tree) if phrase not in now] for tree in found]
         trees = [{**_tree(tree), "brackets": str(tree), "new": nodes} for tree, nodes in zip(found, new, strict=True)]
         return {"version": self._bench.version(i), "trees": trees}

@@ -26,6 +26,11 @@ from spacy_incparse.workbench.journal import Journal
 from spacy_incparse.workbench.proposals import N_ALTERNATIVES, Proposer, Wanted
 from spacy_incparse.workbench.sources import Source, checksum
 
+Place = tuple[int, int]
+"""Where a phrase stands in pre-order: its first word, and the negative of where it ends."""
+_NOWHERE = (-1, 0)  # before all phrases
+_MOST_TRIES = 4
+BEHIND, WITHOUT, INSIDE = HOW = ("behind", "without", "inside")
 UNTOUCHED, PROPOSED, CORRECTED, DOUBTFUL = STATES = ("untouched", "proposed", "corrected", "doubtful")
 ORDERS = ("text", "length", "confidence")
 ENOUGH = 500  # local trees, to call another one unheard of
@@ -81,16 +86,15 @@ class Bench:
     """A file that is edited. All methods are called by one thread.
 
     source: the file. proposer: what proposes trees. rules: of `repair`, for hints. second: another annotator's file of
-    the same sentences. left_to_right: whether a correction also confirms all phrases that end before it. Raises
+    the same sentences. Raises
     IncparseError if the journal or the second file is about other sentences.
     """
 
     def __init__(
         self, source: Source, proposer: Proposer, journal: Journal, *, rules: Sequence[Rule] = (),
-        second: Source | None = None, left_to_right: bool = False,
+        second: Source | None = None,
     ):  # fmt: skip
         self.source, self.proposer, self.journal, self.rules, self.second = source, proposer, journal, rules, second
-        self.left_to_right = left_to_right
         self.accepted = dict[int, None]()  # the sentences, in the order in which they were accepted last
         self.effort: list[tuple[int, int]] = []  # the words and corrections of each, when it was accepted first
         self.weakest: dict[int, float] = {}  # the probability of the weakest phrase of a sentence, where it is known
@@ -225,14 +229,11 @@ class Bench:
             if TRACE_TAG in tree.tags:
                 raise IncparseError("the parser's trees have no traces: delete these first, to parse anew")
             return replace(now, brackets=str(self._parsed(now)), state=state)
-        if do == "choose":
-            chosen = Tree.from_string(str(action.get("tree")))
-            if words_and_tags(chosen)[0] != words_and_tags(tree)[0]:
-                raise IncparseError("this tree has other words")
-            return replace(now, brackets=str(chosen), state=state)
         if do in (*RETOKENIZING, *TRACING) and not self.source.can_retokenize:
             raise IncparseError(f"the words are those of {self.source.path.name}, whose format fixes them")
-        new_tree = edited(tree, action)
+        new_tree = edited(tree, action) if do != "choose" else Tree.from_string(str(action.get("tree")))
+        if do == "choose" and words_and_tags(new_tree)[0] != words_and_tags(tree)[0]:
+            raise IncparseError("this tree has other words")
         after = replace(now, state=state, brackets=str(new_tree))
         if do in RETOKENIZING:
             place = sum(tag != TRACE_TAG for tag in tree.tags[: tree.arrays.starts[action["node"]]])
@@ -241,39 +242,65 @@ class Bench:
         old_tags, tags = words_and_tags(tree)[1], words_and_tags(new_tree)[1]
         changed = [k for k, (old, new) in enumerate(zip(old_tags, tags, strict=True)) if old != new]
         said = {**now.tags, **{k: tags[k] for k in changed}}
-        if self.left_to_right:
-            before, behind = ({phrase for _, phrase in numbered_phrases(one)} for one in (tree, new_tree))
-            first = min([*(one[1] for one in before ^ behind), *changed], default=0)
-            required = list(dict.fromkeys([*required, *(one for one in sorted(behind) if one[2] <= first)]))
-            said = {**{k: tags[k] for k in range(first)}, **said}
         after = replace(after, required=required, forbidden=forbidden, tags=said)
         # A new phrase tells the parser more than it takes from it: after other edits, new trees have more errors.
         is_new = do == "wrap" and not (self.source.has_trees or now.is_accepted)
-        is_parsed = action.get("parse", is_new) and TRACE_TAG not in new_tree.tags
-        return replace(after, brackets=str(self._parsed(after, new_tree))) if is_parsed else after
+        if not action.get("parse", is_new) or TRACE_TAG in new_tree.tags:
+            return after
+        different = {phrase for _, phrase in numbered_phrases(tree)} ^ {
+            phrase for _, phrase in numbered_phrases(new_tree)
+        }
+        place = min([*(_place(one) for one in different), *((k, -len(tags) - 1) for k in changed)], default=_NOWHERE)
+        return replace(after, brackets=str(self._parsed(after, new_tree, place)))
 
-    def _parsed(self, now: Snapshot, otherwise: Tree | None = None) -> Tree:
-        """Return the parser's tree with all that a person has said; `otherwise` if its grammar has none."""
-        found = self.proposer.propose(now.wanted, otherwise)
-        return found if found is otherwise else _styled(found, now.tree)
+    def _parsed(self, now: Snapshot, otherwise: Tree | None = None, place: Place = _NOWHERE) -> Tree:
+        """Return the parser's tree with all that a person has said, and all that is before a place, where the person
+        has come to; `otherwise` if there is none.
+        """  # fmt: skip
+        tree, wanted = now.tree, _settled(now, place)
+        for _ in range(_MOST_TRIES):
+            found = self.proposer.propose(wanted, otherwise)
+            if found is otherwise:
+                break
+            new = [phrase for phrase in _new(found, tree) if _place(phrase) < place]
+            if not new:
+                return _styled(found, tree)
+            wanted = replace(wanted, forbidden=[*wanted.forbidden, *new])
+        return tree if otherwise is None else otherwise
 
     # Help
 
-    def alternatives(self, i: int, node: int | None = None) -> list[Tree]:
-        """Return up to nine other trees of a sentence, or trees that differ in one phrase alone, best first."""
+    def alternatives(self, i: int, node: int = 0, how: str = BEHIND) -> list[Tree]:
+        """Return up to nine other trees of a sentence, best first, which have all that a person has said.
+
+        how: "behind": all before a node, in pre-order, stays; "without": the phrase of the node goes, too; "inside":
+        only the phrases in the node change.
+        """
         now = self.snapshot(i)
-        tree, wanted = now.tree, now.wanted
+        tree, node = now.tree, node_of(now.tree.arrays, {"node": node})
         if TRACE_TAG in tree.tags:
             raise IncparseError("the parser's trees have no traces: delete these first, to see alternatives")
-        if node is not None:
-            node = node_of(tree.arrays, {"node": node})
-            start, end, behind = tree.arrays.starts[node], tree.arrays.ends[node], node + tree.arrays.sizes[node]
-            around = [phrase for k, phrase in numbered_phrases(tree) if not node <= k < behind]
+        start, end, size = tree.arrays.starts[node], tree.arrays.ends[node], tree.arrays.sizes[node]
+
+        def is_free(phrase: Phrase) -> bool:
+            return start <= phrase[1] and phrase[2] <= end if how == INSIDE else _place(phrase) >= place
+
+        place = (start, -end) if node else _NOWHERE
+        wanted = _settled(now, place)
+        if how == WITHOUT and size > 1 and node:
+            wrong = (bare_label(tree.arrays.labels[node]), start, end)
+            kept = [one for one in wanted.required if one != wrong]
+            wanted = replace(wanted, required=kept, forbidden=[*wanted.forbidden, wrong])
+        elif how == INSIDE:
+            around = [phrase for k, phrase in numbered_phrases(tree) if not node <= k < node + size]
             own = [one for one in now.required if start <= one[1] and one[2] <= end]
             tags = {k: tag for k, tag in enumerate(tree.tags) if not start <= k < end}
-            wanted = replace(wanted, required=[*around, *own], tags={**tags, **now.tags})
+            wanted = replace(now.wanted, required=[*around, *own], tags={**tags, **now.tags})
+        elif how not in HOW:
+            raise IncparseError(f"how is {how!r:.40}: choose from {HOW}")
         found = (_styled(one, tree) for one in self.proposer.alternatives(wanted))
-        return list(dict.fromkeys(one for one in found if one != tree))[:N_ALTERNATIVES]
+        kept = (one for one in found if all(map(is_free, _new(one, tree))))
+        return list(dict.fromkeys(one for one in kept if one != tree))[:N_ALTERNATIVES]
 
     def confidences(self, i: int) -> dict[int, float]:
         """Return the probability of each phrase of a sentence, by node; {} if the parser knows none."""
@@ -378,6 +405,24 @@ class Bench:
                 self.journal.append({"file": digest})  # before it is written: after a crash, either may be found
                 self.source.write(data)
         return len(changed)
+
+
+def _place(phrase: Phrase) -> Place:
+    return phrase[1], -phrase[2]
+
+
+def _settled(now: Snapshot, place: Place) -> Wanted:
+    """Return what a person has said of a sentence, with all of its tree that stands before a place."""
+    tree, wanted = now.tree, now.wanted
+    before = [phrase for _, phrase in numbered_phrases(tree) if _place(phrase) < place]
+    tags = dict(enumerate(tree.tags[: max(place[0], 0)])) | wanted.tags
+    return replace(wanted, required=list(dict.fromkeys([*before, *wanted.required])), tags=tags)
+
+
+def _new(found: Tree, tree: Tree) -> list[Phrase]:
+    """Return the phrases of a tree that another one lacks."""
+    ours, theirs = (Counter(phrase for _, phrase in numbered_phrases(one)) for one in (found, tree))
+    return [*(ours - theirs)]
 
 
 def _shifted(after: Snapshot, place: int, step: int) -> Snapshot:

@@ -62,8 +62,8 @@ class Model(Proposer):
         return otherwise if otherwise is not None and is_lacking else self._met(parse, wanted)
 
     def alternatives(self, wanted: Wanted) -> list[Tree]:
-        """Return up to N_ALTERNATIVES trees and one more, best first."""
-        found = self._asked(self._pipe.decoder.nbest_search.analyses, wanted, n=N_ALTERNATIVES + 1)
+        """Return trees with everything that is wanted, best first, more than are shown."""
+        found = self._asked(self._pipe.decoder.nbest_search.analyses, wanted, n=4 * N_ALTERNATIVES)
         return list(dict.fromkeys(self._met(one, wanted) for one in found))
 
     def confidences(self, wanted: Wanted) -> Mapping[Phrase, float]:

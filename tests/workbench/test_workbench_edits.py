@@ -25,7 +25,7 @@ def test_random_actions_keep_words_and_replay_to_the_same(tmp_path, kind):
         folder = tmp_path / str(seed)
         folder.mkdir()
         chance = random.Random(seed)
-        bench = opened(folder, kind, left_to_right=seed % 2 == 0)
+        bench = opened(folder, kind)
         before = [letters(bench, i) for i in range(len(bench.source))]
         for _ in range(chance.randrange(1, 30)):
             i = chance.randrange(len(before))

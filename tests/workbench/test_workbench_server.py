@@ -1,15 +1,20 @@
 """The JSON that the page gets, and who may ask for it."""
 
 import time
+from collections import Counter
 
 import pytest
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.repair.relabelling import numbered_phrases
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workbench.app import application
+from spacy_incparse.workbench.bench import Bench
+from spacy_incparse.workbench.journal import Journal, journal_path
 from spacy_incparse.workbench.learning import Learning, actions_per_word
 from spacy_incparse.workbench.models import Model
 from spacy_incparse.workbench.proposals import Proposer, Wanted
+from spacy_incparse.workbench.sources import Source
 from tests.server.conftest import Client
 from tests.workbench.random_actions import branching, opened
 
@@ -94,7 +99,8 @@ def test_the_list_and_help(client):
     assert get(client, "api/list?first=x").status_code == 422
     alternatives = get(client, "api/sentence/1/alternatives").json()
     assert alternatives["trees"]
-    assert get(client, "api/sentence/1/alternatives?node=5").json()["trees"]
+    assert get(client, "api/sentence/1/alternatives?node=5&how=inside").json()["trees"]
+    assert get(client, "api/sentence/1/alternatives?how=x").status_code == 422
     assert get(client, "api/sentence/1/confidences").json()["nodes"] == {}
     assert get(client, "api/progress").json()["accepted"] == 0
     assert client.post(f"/{TOKEN}/api/save").json() == {"saved": 0}
@@ -111,6 +117,36 @@ def test_a_parser_meets_what_a_person_wants(trained, tmp_path):
         assert not [one for one in tree.spans() if one[1:] == (0, 3)]
         assert (tree.tags[3], tree.tags[5]) == ("NN", "ODD")
     assert [list(one) for one in model.split("He ran.\n\nShe sat.")] == [["He", "ran", "."], ["She", "sat", "."]]
+
+
+def test_what_is_before_the_place_where_a_person_is_stays(trained, tmp_path):
+    trained.to_disk(tmp_path / "model")
+    path = tmp_path / "own.txt"
+    words = "The old man saw a dog in the park with a friend .".split()
+    source = Source(path, [words])
+    bench = Bench(source, Model(str(tmp_path / "model")), Journal(journal_path(path)))
+    phrases = Counter(phrase for _, phrase in numbered_phrases(bench.tree(0)))
+    for node, phrase in numbered_phrases(bench.tree(0)):
+        before = Counter({one: n for one, n in phrases.items() if (one[1], -one[2]) < (phrase[1], -phrase[2])})
+        for how in ("behind", "without"):
+            for tree in bench.alternatives(0, node, how):
+                found = Counter(one for _, one in numbered_phrases(tree))
+                assert (
+                    Counter({one: n for one, n in found.items() if (one[1], -one[2]) < (phrase[1], -phrase[2])})
+                    == before
+                )
+                assert how == "behind" or phrase not in found
+        for tree in bench.alternatives(0, node, "inside"):
+            changed = set(phrases) ^ {one for _, one in numbered_phrases(tree)}
+            assert all(phrase[1] <= one[1] and one[2] <= phrase[2] for one in changed)
+    first = bench.tree(0).arrays.leaves[6]
+    bench.act(0, bench.version(0), {"do": "wrap", "first": first, "last": first + 1, "label": "NEW", "force": True})
+    before = {one for one in phrases if one[1] < 6 and one[2] <= 6}
+    assert before <= {one for _, one in numbered_phrases(bench.tree(0))}
+    chosen = bench.alternatives(0)[0]
+    bench.act(0, bench.version(0), {"do": "choose", "tree": str(chosen)})
+    assert bench.tree(0) == chosen
+    bench.journal.close()
 
 
 def test_without_a_parser_trees_branch_to_the_right():

@@ -221,8 +221,8 @@ function cancel() {
   select(chosen);
 }
 
-async function showOthers(node) {
-  const at = sentence.version, found = await tried(() => ask(`sentence/${sentence.i}/alternatives${node === undefined ? "" : `?node=${node}`}`));
+async function showOthers(how) {
+  const at = sentence.version, found = await tried(() => ask(`sentence/${sentence.i}/alternatives?node=${chosen}&how=${how}`));
   if (!found || at !== sentence.version) return;
   others = found.trees;
   byId("others").hidden = false;
@@ -286,8 +286,9 @@ const COMMANDS = [ // keys, name, what it does, whether it has a button
   ["e", "Trace", "put a trace before what is chosen", trace, true],
   ["i", "Link", "link a trace: choose the antecedent, then Enter", () => pick("link"), true],
   null,
-  ["b", "Others", "other trees", () => showOthers(), true],
-  ["B", "", "others of this phrase alone", () => showOthers(chosen), false],
+  ["b", "Others", "other trees; all before what is chosen stays", () => showOthers("behind"), true],
+  ["x", "Without", "other trees without the chosen phrase; all before it stays", () => showOthers("without"), true],
+  ["B", "", "others of this phrase alone", () => showOthers("inside"), false],
   ["r", "Parse", "parse again with all that is confirmed", () => act({ do: "parse" }), true],
   ["z Ctrl+z", "Undo", "undo", () => act({ do: "undo" }), true],
   ["y Ctrl+y Ctrl+Z", "Redo", "do again", () => act({ do: "redo" }), true],
