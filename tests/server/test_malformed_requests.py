@@ -43,66 +43,39 @@ def encoded(text):
     return text.encode("utf-8", "surrogatepass")
 
 
+def post(path, must_fail, **options):
+    return "POST", path, options, must_fail
+
+
 def requests(chance):
     """Yield requests as method, path, options, and whether they must be refused."""
     while True:
         wrong = chance.choice(WRONG)
-        words = [["It", "rained"]]
         body = {chance.choice(["text", "words", "texts", "svg", "functions", "formats", "tokens"]): wrong}
-        extra = {
-            "text": "It rained.",
-            chance.choice(["words", "svg", "functions", "other"]): chance.choice(["no", 1, {}]),
-        }
-        yield "POST", "/v1/parse", {"content": json.dumps(extra)}, True
-        yield "POST", "/v1/parse", {"content": json.dumps(body)}, body.keys() - {"text", "texts", "words"}
-        yield "POST", "/v1/parse", {"content": encoded(mangled(chance, json.dumps({"words": words})))}, False
-        yield "POST", "/v1/parse", {"content": chance.randbytes(chance.randrange(60)) + b"\xff"}, True
-        yield (
-            "POST",
-            "/v1/parse",
-            {"content": chance.choice(["[" * 9000, '{"text":' * 900, "", "null", '{"text": "\\ud800"}'])},
-            True,
-        )
-        notation = chance.choice([json.dumps, str])(PROPERTIES)
-        yield (
-            "POST",
-            "/",
-            {"params": {"properties": encoded(mangled(chance, notation))}, "content": "It rained."},
-            False,
-        )
-        yield "POST", "/", {"params": {"properties": json.dumps({"a": chance.choice([[], {}, None])})}}, True
-        yield "POST", "/", {"params": {"properties": chance.choice(ODD[1:])}}, chance.choice(ODD) and False
-        yield (
-            "POST",
-            "/",
-            {
-                "params": {
-                    chance.choice(["annotators", "outputFormat", "inputFormat"]): mangled(chance, "ner").encode(
-                        "utf8", "replace"
-                    )
-                }
-            },
-            False,
-        )
-        yield (
-            "POST",
-            "/",
-            {"content": b"\xff\xfe" + chance.randbytes(9), "headers": {"Content-Type": "text/plain"}},
-            True,
-        )
-        yield "POST", "/", {"content": b"It", "headers": {"Content-Type": chance.choice(KINDS[1:])}}, True
-        yield "POST", "/", {"content": encoded(mangled(chance, "It rained."))}, False
-        yield "POST", "/", {"content": b"word " * 401}, True
+        more = {chance.choice(["words", "svg", "functions", "other"]): chance.choice(["no", 1, {}])}
+        yield post("/v1/parse", True, content=json.dumps({"text": "It rained.", **more}))
+        yield post("/v1/parse", body.keys() - {"text", "texts", "words"}, content=json.dumps(body))
+        words = mangled(chance, json.dumps({"words": [["It", "rained"]]}))
+        yield post("/v1/parse", False, content=encoded(words))
+        yield post("/v1/parse", True, content=chance.randbytes(chance.randrange(60)) + b"\xff")
+        nested = ["[" * 9000, '{"text":' * 900, "", "null", '{"text": "\\ud800"}']
+        yield post("/v1/parse", True, content=chance.choice(nested))
+        properties = mangled(chance, chance.choice([json.dumps, str])(PROPERTIES))
+        yield post("/", False, params={"properties": encoded(properties)}, content="It rained.")
+        yield post("/", True, params={"properties": json.dumps({"a": chance.choice([[], {}, None])})})
+        yield post("/", False, params={"properties": chance.choice(ODD[1:])})
+        name = chance.choice(["annotators", "outputFormat", "inputFormat"])
+        yield post("/", False, params={name: mangled(chance, "ner").encode("utf8", "replace")})
+        yield post("/", True, content=b"\xff\xfe" + chance.randbytes(9), headers={"Content-Type": "text/plain"})
+        yield post("/", True, content=b"It", headers={"Content-Type": chance.choice(KINDS[1:])})
+        yield post("/", False, content=encoded(mangled(chance, "It rained.")))
+        yield post("/", True, content=b"word " * 401)
         pattern = mangled(chance, chance.choice(["NP < (DT=a $+ /^N/)", "VP << (NN !> NP)", "S [< NP | < VP]"]))
-        yield "POST", "/tregex", {"params": {"pattern": encoded(pattern)}, "content": "It rained."}, False
-        yield "POST", "/tregex", {"params": {"pattern": chance.choice(["", "(", "NP <", "NP < )", "=", "/(/"])}}, True
+        yield post("/tregex", False, params={"pattern": encoded(pattern)}, content="It rained.")
+        yield post("/tregex", True, params={"pattern": chance.choice(["", "(", "NP <", "NP < )", "=", "/(/"])})
         yield chance.choice(["PUT", "DELETE", "PATCH"]), chance.choice(["/", "/ping", "/v1/parse"]), {}, True
-        yield (
-            chance.choice(["GET", "POST"]),
-            f"/{chance.choice(['semgrex', 'v1', 'tokensregex', 'docs/x', 'a/b'])}",
-            {},
-            True,
-        )
+        nowhere = chance.choice(["semgrex", "v1", "tokensregex", "docs/x", "a/b"])
+        yield chance.choice(["GET", "POST"]), f"/{nowhere}", {}, True
 
 
 @pytest.mark.filterwarnings("ignore")
