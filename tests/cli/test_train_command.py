@@ -107,13 +107,6 @@ def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
     assert spacy.load(best)("rain falls")._.trees
 
 
-def test_nothing_left_to_do(run, trained, train_file, dev_file):
-    before = _bytes(trained[0])
-    result = run("train", train_file, dev_file, trained[0], "--resume", "--max-epochs", 2)
-    assert (result.exit_code, result.stdout) == (0, f"The pipeline is in {trained[0] / 'model-best'}\n")
-    assert _bytes(trained[0]) == before
-
-
 def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     trees = write("small.mrg", SMALL)
     arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1]

@@ -223,16 +223,6 @@ def test_a_tree_on_a_doc_scores_what_it_scored(english):
             assert component.score(doc, str(parse.tree)) == component.score_tree(doc, parse.tree) == scored
 
 
-def test_tags_are_those_of_the_component_or_of_the_tree(english):
-    doc = Doc(english.vocab, words=["They", "can", "fish", "."])
-    tree = "(TOP (S (NP (PRP They)) (VP (VBP can) (NP (NN fish))) (. .)))"
-    component = english.get_pipe("incparse")
-    own, gold = component.score(doc, tree), component.score(doc, tree, gold_tags=True)
-    assert own.tree.tags == ("PRP", "MD", "VB", ".")
-    assert gold.tree.tags == ("PRP", "VBP", "NN", ".")
-    assert gold.is_derived
-
-
 def test_a_tree_of_the_doc_is_scored_in_its_own_sentence(english):
     component = english.get_pipe("incparse")
     words, tags = ["They", "can", "fish", "."], [["PRP", "MD", "VB", "."], ["PRP", "VBP", "NN", "."]]

@@ -59,13 +59,6 @@ def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
     assert str(docs[0]._.trees[1]) == "(TOP (X They) (X crash) (X here) (X .))"
 
 
-def test_many_docs_are_one_batch():
-    nlp = fake_pipeline()
-    parser = nlp.get_pipe("incparse").model.parser
-    list(nlp.pipe(["The owl slept. Mice ran."] * 50))
-    assert parser.n_batches == 1
-
-
 def test_tags_of_the_doc_are_written_on_request_only():
     doc = fake_pipeline()("The owl slept.")
     assert [token.tag_ for token in doc] == [""] * 4
