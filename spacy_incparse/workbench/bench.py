@@ -247,11 +247,9 @@ class Bench:
         is_new = do == "wrap" and not (self.source.has_trees or now.is_accepted)
         if not action.get("parse", is_new) or TRACE_TAG in new_tree.tags:
             return after
-        different = {phrase for _, phrase in numbered_phrases(tree)} ^ {
-            phrase for _, phrase in numbered_phrases(new_tree)
-        }
-        place = min([*(_place(one) for one in different), *((k, -len(tags) - 1) for k in changed)], default=_NOWHERE)
-        return replace(after, brackets=str(self._parsed(after, new_tree, place)))
+        changes = map(_place, [*_new(tree, new_tree), *_new(new_tree, tree)])
+        first = min([*changes, *((k, -len(tags) - 1) for k in changed)], default=_NOWHERE)
+        return replace(after, brackets=str(self._parsed(after, new_tree, first)))
 
     def _parsed(self, now: Snapshot, otherwise: Tree | None = None, place: Place = _NOWHERE) -> Tree:
         """Return the parser's tree with all that a person has said, and all that is before a place, where the person
@@ -298,9 +296,9 @@ class Bench:
             wanted = replace(now.wanted, required=[*around, *own], tags={**tags, **now.tags})
         elif how not in HOW:
             raise IncparseError(f"how is {how!r:.40}: choose from {HOW}")
-        found = (_styled(one, tree) for one in self.proposer.alternatives(wanted))
-        kept = (one for one in found if all(map(is_free, _new(one, tree))))
-        return list(dict.fromkeys(one for one in kept if one != tree))[:N_ALTERNATIVES]
+        others = (_styled(one, tree) for one in self.proposer.alternatives(wanted))
+        found = (one for one in others if one != tree and all(map(is_free, _new(one, tree))))
+        return list(dict.fromkeys(found))[:N_ALTERNATIVES]
 
     def confidences(self, i: int) -> dict[int, float]:
         """Return the probability of each phrase of a sentence, by node; {} if the parser knows none."""
@@ -415,7 +413,7 @@ def _settled(now: Snapshot, place: Place) -> Wanted:
     """Return what a person has said of a sentence, with all of its tree that stands before a place."""
     tree, wanted = now.tree, now.wanted
     before = [phrase for _, phrase in numbered_phrases(tree) if _place(phrase) < place]
-    tags = dict(enumerate(tree.tags[: max(place[0], 0)])) | wanted.tags
+    tags = {**dict(enumerate(tree.tags[: max(place[0], 0)])), **wanted.tags}
     return replace(wanted, required=list(dict.fromkeys([*before, *wanted.required])), tags=tags)
 
 
