@@ -18,10 +18,10 @@ import common
 from results import Table, publish
 from saved_pipeline import open_pipeline, short_name
 
-from spacy_incparse.cli.options import find_parser
 from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, measuring_parser
 from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.pipeline.loading import find_parser
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -60,11 +60,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` write a file completely, or leave it unchanged; devices and pipes are written directly.
 
-    Raises IncparseError with the file's name if that fails.
+    Its folder is made. Raises IncparseError with the file's name if that fails.
     """
     is_special = path.exists() and not path.is_file()
     unfinished = path if is_special else unfinished_path(path)
     with named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
             write(unfinished)
             if not is_special:

@@ -229,9 +229,6 @@ class ChartParser(Parser):
             heads = HeadRules.from_dict(content["heads"])
             return cls(ChartModel(edges, pruner, heads, tuple(content["tags"]), clusters), config, temperature)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
-
     def _scored(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> ScoredChart | Parse:
         words, tags = sentence.words, sentence.tags
         found = self._chart(sentence, constraints) if len(words) <= self.max_words else None

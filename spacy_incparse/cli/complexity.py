@@ -9,7 +9,7 @@ from pathlib import Path
 from typer import Argument, Option, echo
 
 from spacy_incparse.cli import options
-from spacy_incparse.cli.search import Origin, expand_path, read_forest
+from spacy_incparse.cli.search import expand_path, read_forest
 from spacy_incparse.corpora.readers import SUFFIXES, Fields, input_files, read_files
 from spacy_incparse.corpora.records import Document, Unreadable
 from spacy_incparse.errors import IncparseError, TreebankError, UntaggedError
@@ -80,8 +80,7 @@ def _stored(path: Path, skip_bad: SkipLog | None, dialects: Dialects) -> Iterato
         advice = "" if path.suffix.lower() != ".txt" else "; if this is a text, name a pipeline for it: --model en"
         raise IncparseError(f"{error}{advice}") from None
     found = sentence_sums(None if tree.label == NO_TREE else tree for tree in forest)
-    for k, sums in enumerate(found):
-        origin = origins[k] if origins else Origin(forest.place(k) + 1)
+    for origin, sums in zip(origins, found, strict=True):
         yield str(path), origin.document or "", origin.id or str(origin.number), sums
 
 

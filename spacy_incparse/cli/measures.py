@@ -98,7 +98,8 @@ def measures_command(
         while name in header:
             name = f"in_{name}"
         header.append(name)
-    rows = _rows(nlp, parser, sentences, beams, lags, by_word, trees, complexity, ptb)
+    how: dict[str, Any] = {"lags": lags, "trees": trees, "complexity": complexity, "ptb": ptb, "by_word": by_word}
+    rows = _rows(nlp, parser, sentences, beams, **how)
     line = csv_line if output is not None and output.suffix.lower() == ".csv" else "\t".join  # no word has a tab
     options.write_lines(output, map(line, chain([header], rows)))
     if output is not None and output.is_file():  # not a device, which gets no settings file
@@ -113,11 +114,7 @@ def measures_command(
             ],
             "settings": parser.config.to_dict(),
             "columns": list(COLUMNS),
-            "lags": lags,
-            "trees": trees,
-            "complexity": complexity,
-            "ptb": ptb,
-            "by_word": by_word,
+            **how,
         }
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
@@ -127,16 +124,9 @@ def _side_file(path: Path) -> Path:
 
 
 def _rows(
-    nlp: Language,
-    parser: GenerativeParser,
-    sentences: Sequence[Stimulus],
-    beams: Sequence[int],
-    lags: int,
-    by_word: bool,
-    trees: bool,
-    complexity: bool,
-    ptb: bool,
-) -> Iterator[list[str]]:
+    nlp: Language, parser: GenerativeParser, sentences: Sequence[Stimulus], beams: Sequence[int], *, lags: int,
+    by_word: bool, trees: bool, complexity: bool, ptb: bool,
+) -> Iterator[list[str]]:  # fmt: skip
     """Yield the rows of the table, with the sentences' own cells at the end."""
     for number, sentence in enumerate(sentences, start=1):
         for beam in beams or (None,):

@@ -21,7 +21,7 @@ import typer
 from typer import Argument, Option, echo
 from typer.core import TyperCommand, TyperGroup
 
-from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
@@ -173,21 +173,10 @@ def dialects(given: str | Dialect | None) -> Dialects:
 
 def open_pipeline(name: str) -> tuple[Language, TreePipe]:
     """Return a pipeline, given its name or path, and its parser. Raises ModelError if it cannot be loaded."""
-    from spacy_incparse.pipeline.loading import load_for_texts
+    from spacy_incparse.pipeline.loading import find_parser, load_for_texts
 
     nlp = load_for_texts(name)
     return nlp, find_parser(nlp, name)
-
-
-def find_parser(nlp: Language, name: str) -> TreePipe:
-    """Return the last component of a pipeline that parses: its trees stay. Raises ModelError if there is none."""
-    from spacy_incparse.pipeline.tree_pipe import TreePipe
-
-    for _, component in reversed(nlp.pipeline):
-        if isinstance(component, TreePipe):
-            return component
-    has = ", ".join(nlp.pipe_names) or "no components"
-    raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
 
 
 def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
@@ -238,13 +227,7 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> None:
 def write_json(path: Path | None, content: dict[str, Any]) -> None:
     """Write figures to a JSON file, unless `path` is None."""
     if path is not None:
-        write_whole(path, lambda unfinished: srsly.write_json(unfinished, content))
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` write a file completely, or leave it unchanged; its folder is made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, write)
+        write_file(path, lambda unfinished: srsly.write_json(unfinished, content))
 
 
 def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:

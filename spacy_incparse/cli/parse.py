@@ -35,10 +35,10 @@ from spacy_incparse.cli.options import (
     output_option,
     takes,
     write_lines,
-    write_whole,
 )  # fmt: skip
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import write_bytes
 from spacy_incparse.functions.dependencies import conllu_lines
 from spacy_incparse.functions.tables import english
 from spacy_incparse.parsing.parse import Parse
@@ -138,7 +138,7 @@ def parse_command(
                 if output is None:
                     sys.stdout.buffer.write(data)
                 else:
-                    write_whole(output, lambda unfinished: unfinished.write_bytes(data))
+                    write_bytes(output, data)
             elif output is not None:
                 write_lines(output, written)
             for line in written:

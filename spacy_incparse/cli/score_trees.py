@@ -22,7 +22,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.parsing.parse import Parse, TreeScore, Violation
+    from spacy_incparse.parsing.parse import Parse, ScoredMove, ScoredRule, TreeScore, Violation
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
@@ -192,28 +192,23 @@ def _object(item: ScoredTree, with_moves: bool) -> dict[str, Any]:
         content["best"] = {"tree": str(item.best.tree), "score": item.best.score, "source": item.best.source}
     if with_moves and item.scored and item.scored.rules:
         content["rules"] = [
-            {"start": rule.start + 1, "end": rule.end, "rule": rule.rule, "score": rule.score}
-            | _missing(rule.violation)
+            {"start": rule.start + 1, "end": rule.end, "rule": rule.rule, "score": rule.score, **_missing(rule)}
             for rule in item.scored.rules
         ]
     elif with_moves:
         content["moves"] = [
             {
                 "text": move.word,
-                "tag": move.tag,
-                "closings": list(move.closings),
-                "chain": list(move.chain),
-                "closing_score": move.closing_score,
-                "chain_score": move.chain_score,
-                **_missing(move.violation),
+                **{name: getattr(move, name) for name in ("tag", "closings", "chain", "closing_score", "chain_score")},
+                **_missing(move),
             }
             for move in (item.scored.moves if item.scored else ())
         ]
     return content
 
 
-def _missing(violation: Violation | None) -> dict[str, Any]:
-    return {"missing": violation._asdict() if violation else None}
+def _missing(step: ScoredMove | ScoredRule) -> dict[str, Any]:
+    return {"missing": step.violation._asdict() if step.violation else None}
 
 
 def _cell(score: float | None) -> str:

@@ -215,9 +215,6 @@ class Origin(NamedTuple):
     source: str | None = None  # how its tree was found; "flat" if the parser failed
 
 
-Origins = Sequence[Origin] | None
-"""For each tree of a forest; None: nothing is known but its number."""
-
 _COMMENT = re.compile(
     r"^#[ \t]*(?:sent_id\s*=\s*(.+)|sent (\S+) parse .*|(?:newdoc id\s*=|document \d+)\s*(.+))$", re.MULTILINE
 )
@@ -230,8 +227,8 @@ _Row = tuple[int, Tree | str | None, Origin]
 def read_forest(
     path: Path, reader: BracketReader, skip_bad: SkipLog | None, needs_origins: bool, needs_tokens: bool = False,
     dialects: Dialects | None = None, failed: str = "", **options: Any,
-) -> tuple[Forest, Origins]:  # fmt: skip
-    """Return the trees of a file of any kind; options: those of `forest_of` for bracket files.
+) -> tuple[Forest, Sequence[Origin]]:  # fmt: skip
+    """Return the trees of a file of any kind, each with its origin; options: of `forest_of` for bracket files.
 
     failed: the brackets of a tree for each sentence without one, or that could not be parsed; "": there is none.
     """
@@ -283,10 +280,13 @@ def read_forest(
     return forest, origins
 
 
-def _bracket_trees(text: str, path: Path, comments: list[re.Match[str]], **options: Any) -> tuple[Forest, Origins]:
+def _bracket_trees(
+    text: str, path: Path, comments: list[re.Match[str]], **options: Any
+) -> tuple[Forest, Sequence[Origin]]:
     """Return the trees of a bracket file, with the ids in its comments: of the sentence below, and of documents."""
     if not comments:
-        return forest_of(text, path, **options), None
+        forest = forest_of(text, path, **options)
+        return forest, [Origin(forest.place(k) + 1) for k in range(len(forest))]
     positions: dict[int, int] = {}
     forest, known = forest_of(text, path, positions=positions, **options), dict[int, Origin]()
     comments.reverse()
@@ -499,7 +499,7 @@ class FileSearch:
 
         return search_file
 
-    def _hits(self, path: Path, forest: Forest, origins: Origins) -> Iterator[Hit]:
+    def _hits(self, path: Path, forest: Forest, origins: Sequence[Origin]) -> Iterator[Hit]:
         """Yield the hits of all patterns, tree by tree."""
 
         def hits_of(name: str, pattern: Pattern) -> Iterator[Hit]:
@@ -508,19 +508,18 @@ class FileSearch:
                 first = (next(group) for _, group in groupby(found, key=lambda match: match.number))
                 found = (match._replace(node=match.node.root, is_word=False) for match in first)
             for match in found:
-                origin = Origin(forest.place(match.number) + 1) if origins is None else origins[match.number]
-                yield Hit(path, name, match, origin)
+                yield Hit(path, name, match, origins[match.number])
 
         return merge(*map(hits_of, self.patterns, self.patterns.values()), key=lambda hit: hit.match.number)
 
-    def _count(self, found: FileResult, path: Path, forest: Forest, origins: Origins) -> None:
+    def _count(self, found: FileResult, path: Path, forest: Forest, origins: Sequence[Origin]) -> None:
         if self.by in ("", "pattern") and not self.whole:
             found.counts.update({name: pattern.count(forest) for name, pattern in self.patterns.items()})
         else:
             found.counts.update(map(self._key, self._hits(path, forest, origins)))
         if self.by == "document":
-            for k, tree in enumerate(forest):
-                found.words[(origins and origins[k].document) or str(path)] += len(_words(tree, 0, tree.end))
+            for tree, origin in zip(forest, origins, strict=True):
+                found.words[origin.document or str(path)] += len(tree.arrays.overt)
         elif self.by:
             # Imported here, so that the other commands start faster.
             from spacy_incparse.patterns import compile

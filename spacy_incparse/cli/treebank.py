@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, fields
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typer import Argument, Option, echo
 from spacy_incparse.cli import options
 from spacy_incparse.cli.evaluate import tree_sentences
 from spacy_incparse.errors import IncparseError, TreebankError, UntaggedError
+from spacy_incparse.files import write_bytes, write_file
 from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
@@ -183,7 +184,7 @@ def convert_command(
     docs, n_words = DocBin(store_user_data=True), sum(len(tree.words) for tree in trees)
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):
         docs.add(doc)
-    options.write_whole(output, docs.to_disk)
+    write_file(output, docs.to_disk)
     echo(f"{output}: {len(trees):,} sentences, {n_words:,} words in {len(docs):,} Docs")
 
 
@@ -209,7 +210,7 @@ def _convert_text(
         if not n_trees:
             raise IncparseError(f"{' '.join(sources)}: no trees with words were found")
 
-    options.write_whole(output, write)
+    write_file(output, write)
     echo(f"{output}: {n_trees:,} trees, {n_words:,} words")
 
 
@@ -297,10 +298,10 @@ def repair(
                 file.put(number, tree)
         files.append(file)
     dialects.report()
-    _write_lines(report, report_lines(changed))
+    write_bytes(report, "".join(f"{line}\n" for line in report_lines(changed)).encode())
     if output is not None:
         data = b"".join(_file_data(file, ptb) for file in files)
-        options.write_whole(output, lambda unfinished: unfinished.write_bytes(data))
+        write_bytes(output, data)
     reasons = {rule.name: rule.reason for rule in rules}
     if relabeller is not None:
         reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
@@ -318,11 +319,6 @@ def _file_data(file: TreebankFile, ptb: bool) -> bytes:
         return "".join(f"{file.tree(k).to_string(ptb=ptb)}\n" for k in range(len(file))).encode()
     data = file.data()
     return data if data.endswith((b"\n", b"\r")) else data + b"\n"
-
-
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    data = "".join(f"{line}\n" for line in lines).encode()
-    options.write_whole(path, lambda unfinished: unfinished.write_bytes(data))
 
 
 def _open_relabeller(model: str, sure: float, pairs: str | None) -> Relabeller:

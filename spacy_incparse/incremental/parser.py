@@ -227,9 +227,6 @@ class TreebankParser(ChoosingParser):
             return None
         return BracketConstraints(self._moves, n_words, brackets[True], brackets[False])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
-
 
 class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""

@@ -182,9 +182,6 @@ class CombinedParser(CombiningParser):
             parsers = [find_kind(kind).read(part, clusters) for kind, part in content["members"]]
             return cls(parsers, config, temperature)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
-
     def _inputs(self, words: Sequence[str], tags: Tags | None) -> tuple[Any, Sequence[Input]]:
         tags = [None] * len(words) if tags is None else tags
         key = list(tags), [voter.temperature for voter in self._members]

@@ -234,6 +234,9 @@ class Parser(ABC):
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Return the whole parser as bytes."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)  # type: ignore[attr-defined]  # of all that can be pickled
+
     @property
     def known_words(self) -> Collection[str]:
         """The words that the parser learned from; empty if it does not know them as words."""

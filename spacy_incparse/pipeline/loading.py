@@ -64,6 +64,15 @@ def load_for_texts(name: str) -> Language:
     return nlp
 
 
+def find_parser(nlp: Language, name: str) -> TreePipe:
+    """Return the last component of a pipeline that parses: its trees stay. Raises ModelError if there is none."""
+    for _, component in reversed(nlp.pipeline):
+        if isinstance(component, TreePipe):
+            return component
+    has = ", ".join(nlp.pipe_names) or "no components"
+    raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
+
+
 def _hint(error: str) -> str:
     """Return what to install, if an error is about a component of a package that is not installed."""
     if "curated_transformer" in error.replace("-", "_") and not has_transformers():
@@ -95,8 +104,7 @@ class Parser:
 
     def __init__(self, model: str | Path = "en"):
         self.nlp = load(model)
-        if not any(isinstance(component, TreePipe) for _, component in self.nlp.pipeline):
-            raise IncparseError(f"the pipeline {str(model)!r} has no component 'incparse'")
+        find_parser(self.nlp, str(model))  # raises its error
 
     def parse(self, sentence: Words, tags: Sequence[str] | None = None) -> Tree:
         """Return the tree of a sentence.

@@ -58,8 +58,6 @@ def make_incparse_phrases(
         `phrase_rules.LABELS`. "": the treebank has no such phrases.
     heads: head rules for patterns with `#`, "en" or "any".
     """
-    # Imported here because every spaCy pipeline imports this module: load compiled modules only when needed.
-
     groups = {
         "noun_phrases": (NOUN_PHRASES, noun_phrases),
         "clauses": (CLAUSES, clauses),
@@ -95,7 +93,8 @@ class PhraseFinder:
 
 
 def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
-    from spacy_incparse.documents.matcher import find
+    # Imported here because every spaCy pipeline imports this module: load compiled modules only when needed.
+    from spacy_incparse.documents.matcher import find, group_spans
 
     has_names = any(pattern.names for pattern in rule.patterns)
     n_phrases = 0
@@ -111,19 +110,13 @@ def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Spa
             n_phrases += 1
             span_id = str(n_phrases)
             yield Span(doc, span.start, span.end, label=rule.label or node.category, span_id=span_id)
-            names = _named(same_node)
+            named = ((name, one) for match in same_node for name, one in group_spans(match).items())
+            names = {(name, one.start, one.end) for name, one in named}
             found = tree.arrays.annotation
             if rule.key == "verb_phrases" and found and (found.empties or any(found.functions)):
                 names = set(_with_relations(doc, names))
             for name, start, end in sorted(names, key=lambda named: named[1:]):
                 yield Span(doc, start, end, label=name, span_id=span_id)
-
-
-def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
-    """Return (name, start token, end token) of the named nodes in any of the matches."""
-    from spacy_incparse.documents.matcher import group_spans
-
-    return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}
 
 
 _ARGUMENTS = (SUBJECT, OBJECT, INDIRECT_OBJECT, AGENT, PREDICATE)

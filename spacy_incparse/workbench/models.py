@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 from typing import Any
 
 import spacy
@@ -15,7 +15,7 @@ from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.parse import Constraint, Parse
-from spacy_incparse.pipeline.loading import SENTENCES, load_for_texts, one_sentence
+from spacy_incparse.pipeline.loading import SENTENCES, find_parser, load_for_texts, one_sentence
 from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.builder import tree_of_phrases
@@ -39,18 +39,14 @@ def _split(nlp: Language, text: str) -> Iterable[Sequence[str]]:
 
 
 class Model(Proposer):
-    """A pipeline that parses. Raises ModelError if it cannot be loaded, IncparseError if it does not parse."""
+    """A pipeline that parses. Raises ModelError if it cannot be loaded or does not parse."""
 
     def __init__(self, name: str):
         self.name, self._nlp = name, load_for_texts(name)
-        pipes: list[tuple[str, Any]] = [*self._nlp.pipeline]
-        places = [place for place, (_, pipe) in enumerate(pipes) if isinstance(pipe, TreePipe)]
-        if not places:
-            raise IncparseError(f"the pipeline {name!r} has no parser: choose another --model, or --model none")
-        self._pipe = pipes[places[-1]][1]
+        self._pipe: Any = find_parser(self._nlp, name)
         split = [one for one in self._nlp.pipe_names if SENTENCES & {*self._nlp.get_pipe_meta(one).assigns}]
-        before = enumerate(pipes[: places[-1]])
-        self._before = [pipe for place, (name, pipe) in before if name not in split and place not in places]
+        before: list[tuple[str, Any]] = [*takewhile(lambda one: one[1] is not self._pipe, self._nlp.pipeline)]
+        self._before = [pipe for name, pipe in before if name not in split and not isinstance(pipe, TreePipe)]
         parser = self._pipe.decoder.parser
         super().__init__(parser.tags, parser.labels)
         self.local_trees = parser.local_trees
