@@ -118,14 +118,6 @@ def test_matches_of_equal_labels_count_for_both_labels():
     assert scores.per_label["PRT"].f == scores.per_label["ADVP"].f == 1.0
 
 
-@settings(max_examples=60)
-@given(tree_pairs())
-def test_f_of_a_label_is_the_harmonic_mean_without_equal_labels(pair):
-    for label in score_trees([pair[0]], [pair[1]], params=replace(COLLINS, eq_labels=())).per_label.values():
-        total = label.precision + label.recall
-        assert label.f == pytest.approx(2 * label.precision * label.recall / total if total else 0.0)
-
-
 def test_gold_with_traces_and_functions_against_a_tree_without():
     gold = tree_of("( (S (NP-SBJ-1 (PRP I)) (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1))))))")
     parsed = tree_of("(TOP (S (NP (PRP I)) (VP (VBD was) (VP (VBN seen)))))")

@@ -52,6 +52,11 @@ def test_a_part_of_a_tree_counts_from_its_own_first_word():
     assert list_counts(part, [part, Tree.from_string("(S (NP (PRP us) (VB stay)))")]) == [(3, 3, 3), (1, 2, 3)]
 
 
+def test_f():
+    assert BracketCounts(3, 4, 6).f == pytest.approx(0.6)
+    assert (BracketCounts(0, 0, 0).f, BracketCounts(0, 3, 0).f) == (1, 0)
+
+
 GOLD = Tree.from_string("(TOP (S (NP (DT The) (NN rain)) (VP (VBD stopped))))")
 FLAT = Tree.from_string("(TOP (S (DT The) (NN rain) (VBD stopped)))")
 NO_VP = Tree.from_string("(TOP (S (NP (DT The) (NN rain)) (VBD stopped)))")

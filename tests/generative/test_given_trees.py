@@ -8,7 +8,7 @@ from spacy_incparse.incremental.grammar import retag
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
-from tests.reference.constraints import satisfies
+from tests.reference.constraints import check_constrained
 from tests.reference.engine import min_counts
 from tests.strategies import constraints, normalised_trees
 
@@ -63,14 +63,7 @@ def test_the_best_of_all_analyses_that_satisfy_constraints(data, treebank, has_t
     everything = parser.nbest(words, tags, ALL)
     spans = [span for parse in everything[:5] for span in parse.tree.spans()]
     wanted = data.draw(constraints(spans, len(words)))
-    expected = [parse for parse in everything if all(satisfies(parse.tree.spans(), one) for one in wanted)]
-    found = parser.nbest(words, tags, ALL, wanted)
-    if expected:
-        assert sorted(str(parse.tree) for parse in found) == sorted(str(parse.tree) for parse in expected)
-        assert [parse.score for parse in found] == pytest.approx([parse.score for parse in expected], abs=1e-9)
-    for parse in found:
-        met = [constraint for constraint in dict.fromkeys(wanted) if constraint not in parse.unmet]
-        assert all(satisfies(parse.tree.spans(), constraint) for constraint in met)
+    check_constrained(parser, words, tags, everything, wanted, abs=1e-9)
 
 
 @settings(max_examples=40, deadline=None)

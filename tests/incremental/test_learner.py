@@ -68,23 +68,6 @@ def test_states_of_others_and_damaged_ones_are_refused(trees):
             learner.state_from_bytes(data)
 
 
-def test_the_cache_adds_updates_to_a_pass(sample_train):
-    plain, cached = (learner_of(sample_train, features="paper", **settings) for settings in ({}, CACHE))
-    assert teach(plain, sample_train) < teach(cached, sample_train)
-
-
-def test_the_parser_is_kept_until_the_next_update(trees):
-    learner = learner_of(trees)
-    before = learner.parser()
-    assert learner.parser() is before
-    data = before.to_bytes()
-    teach(learner, trees)
-    after = learner.parser()
-    assert after is not before
-    assert before.to_bytes() == data  # a snapshot
-    assert after.to_bytes() != data
-
-
 @pytest.mark.parametrize(
     "text",
     [

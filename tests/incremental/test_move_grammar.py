@@ -9,11 +9,9 @@ from spacy_incparse.incremental.grammar import (
     NO_SIBLING,
     SHIFT,
     STOP,
-    UNKNOWN,
     Grammar,
     Labels,
     derivation,
-    tree_decisions,
 )
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
@@ -121,25 +119,6 @@ def test_a_grammar_derives_its_own_trees_and_is_stored(plain, chain_min_count, t
     again = Grammar.from_dict(json.loads(json.dumps(cut.to_dict())))
     assert again == cut
     assert again.to_dict() == cut.to_dict() == Grammar.from_dict(again.to_dict()).to_dict()
-
-
-def test_unknown_labels_are_marked():
-    (known,) = trees("(TOP (NP (NN ink)))")
-    (tree,) = trees("(TOP (QP (CD six) (CD seven)))")
-    ids = Grammar.from_trees([known]).labels
-    assert tree_decisions(tree, ids) == [
-        (ids.nonterminal_ids["TOP"], NO_SIBLING, UNKNOWN, UNKNOWN),
-        (UNKNOWN, NO_SIBLING, UNKNOWN, SHIFT),
-        (UNKNOWN, UNKNOWN, UNKNOWN, SHIFT),
-        (UNKNOWN, UNKNOWN, END, STOP),
-        (ids.nonterminal_ids["TOP"], UNKNOWN, END, STOP),
-    ]
-
-
-def test_the_order_of_the_trees_does_not_matter():
-    transformed = trees(TWO)
-    one, other = Grammar.from_trees(transformed), Grammar.from_trees(reversed(transformed))
-    assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
 
 
 def test_a_tag_and_a_phrase_of_the_same_name_are_different_symbols():

@@ -2,28 +2,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.grammar import Move, derivation, encode_moves, root_symbol
+from spacy_incparse.incremental.grammar import Move, derivation, root_symbol
 from spacy_incparse.incremental.moves import LeftCornerMoves
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.transforms.left_corner import restore, transform
-from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
-from tests.reference.engine import Learners, learner_of
+from tests.reference.engine import learner_of
 from tests.reference.left_corner_moves import build_tree
 from tests.strategies import normalised_trees
-
-
-def test_the_moves_of_the_best_analysis():
-    tree = next(iter(parse_bracketed("(TOP (S (NP (DT the) (NN rain)) (VP (VBZ falls)) (. .)))")))
-    parser = Learners([tree], features="paper").learner.parser()
-    ((_, n_closings, chain_ids),), _ = parser._beam.parse(parser.model.sentence(tree.words, tree.tags))
-    closings, chains = encode_moves(transform(tree), parser.model.grammar.labels, parser._moves.leaf_numbers)
-    assert (n_closings, chain_ids) == (closings, chains)
-    assert (len(chain_ids), chain_ids[0], chain_ids[-1], list(chain_ids)) == (4, chains[0], chains[-1], chains)
-    for index in (4, -5):
-        with pytest.raises(IndexError, match="among 4"):
-            chain_ids[index]
-
 
 # Two phrase labels, so that slash labels are frequent, and the moves of any word may follow any other's.
 TREEBANKS = st.lists(normalised_trees(max_words=8, phrases=("NP", "S"), tags=("NN", "CC")), min_size=1, max_size=5)

@@ -74,10 +74,6 @@ def test_relaxed_trees_are_scored_by_their_features(data, treebank, seed):
         assert scored.score == expected
 
 
-def parsed(text):
-    return next(parse_bracketed(text))
-
-
 @pytest.fixture(scope="module")
 def parser():
     trees = list(
@@ -92,7 +88,9 @@ def parser():
 
 
 def test_moves_are_named(parser):
-    tree = parsed("(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN in) (NP (DT a) (NN box)))) (VP (VBD slept)) (. .)))")
+    tree = Tree.from_string(
+        "(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN in) (NP (DT a) (NN box)))) (VP (VBD slept)) (. .)))"
+    )
     scored = parser.score(tree.words, tree.tags, tree)
     assert [(move.word, move.tag, move.closings, move.chain) for move in scored.moves] == [
         ("the", "DT", (), ("S", "NP")),
@@ -130,14 +128,14 @@ def test_moves_are_named(parser):
     ],
 )
 def test_what_the_grammar_lacks_is_named(parser, text, reason, is_scored):
-    tree = parsed(text)
+    tree = Tree.from_string(text)
     scored = parser.score(tree.words, None, tree)
     assert reason in scored.reason
     assert (scored.score is not None, scored.tree, scored.is_derived) == (is_scored, tree, False)
 
 
 def test_trees_are_scored_under_the_tags_of_the_parse(parser):
-    tree = parsed("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))) (. .)))")
+    tree = Tree.from_string("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))) (. .)))")
     given_tags = ["DT", "NN", "NN", "DT", "NN", "."]
     scored = parser.score(tree.words, given_tags, tree)
     assert list(scored.tree.tags) == given_tags

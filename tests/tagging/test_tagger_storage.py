@@ -12,11 +12,9 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.words import Clusters
 from spacy_incparse.tagging import Tagger
 from spacy_incparse.tagging.tagger import (
-    SparseWeights,
     check_weights,
     pack_tagger,
     pack_weights,
-    unpack_tagger,
     unpack_weights,
 )
 from tests.tagging.corpora import random_corpus, written_corpus
@@ -72,34 +70,6 @@ def test_stored_tags_beyond_the_labels_are_refused(trained):
     weights = replace(trained.weights, tags=trained.weights.tags + 100)
     with pytest.raises(ModelError, match="has weights for tags beyond"):
         Tagger.from_bytes(pack_tagger(asdict(trained.settings), weights))
-
-
-@st.composite
-def sparse_weights(draw):
-    cells = draw(
-        st.dictionaries(
-            st.integers(1, 2**32 - 1),
-            st.dictionaries(st.integers(0, 50), st.integers(1, 2**15 - 1) | st.integers(1 - 2**15, -1), min_size=1),
-        )
-    )
-    rows = [(key, sorted(row.items())) for key, row in sorted(cells.items())]
-    return SparseWeights(
-        numpy.array([key for key, _ in rows], numpy.uint32),
-        numpy.array([len(row) for _, row in rows], numpy.int32),
-        numpy.array([tag for _, row in rows for tag, _ in row], numpy.int32),
-        numpy.array([value for _, row in rows for _, value in row], numpy.int32),
-    )
-
-
-@given(sparse_weights())
-def test_any_weights_are_kept(weights):
-    settings = {"words": ["a", "\ud800"]}
-    stored, found, _ = unpack_tagger(pack_tagger(settings, weights))
-    assert stored == settings
-    for name in ("keys", "lengths", "tags", "values"):
-        array = getattr(found, name)
-        assert array.dtype == getattr(weights, name).dtype
-        assert array.tolist() == getattr(weights, name).tolist()
 
 
 @pytest.mark.parametrize(

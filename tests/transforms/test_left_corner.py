@@ -3,17 +3,14 @@ from hypothesis import given
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.transforms.left_corner import restore, slash_base, transform
-from spacy_incparse.treebanks.reader import normalize, parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import normalize
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
+from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees
 
 # Few labels make long left-recursive runs likely.
 LABELS = ("NP", "VP")
 SLASHED = ("NP", "VP", "NP/NP", "VP/VP", "S/S")
-
-
-def tree(text):
-    return next(parse_bracketed(text))
 
 
 def left_branching(depth):
@@ -51,8 +48,8 @@ def left_branching(depth):
     ],
 )
 def test_transform_and_back(plain, transformed):
-    assert str(transform(tree(plain))) == transformed
-    assert str(restore(tree(transformed))) == plain
+    assert str(transform(Tree.from_string(plain))) == transformed
+    assert str(restore(Tree.from_string(transformed))) == plain
 
 
 @given(normalised_trees(max_words=16, phrases=LABELS))
@@ -95,32 +92,25 @@ def test_restore_makes_any_slash_tree_normalised(slashed):
     ],
 )
 def test_restore_mends_what_no_transform_gives(built, restored):
-    assert str(restore(tree(built))) == restored
+    assert str(restore(Tree.from_string(built))) == restored
 
 
 def test_slash_labels_in_the_source_and_as_a_root_are_refused():
     with pytest.raises(ValueError, match="slash node 'NP/NP'"):
         restore(make_tree("NP/NP", [make_tree("NN", "ink")]))
     with pytest.raises(IncparseError, match=r"phrase label 'NP/NP' has the form A/A.*'red ink'"):
-        transform(tree("(TOP (NP/NP (JJ red) (NN ink)))"))
+        transform(Tree.from_string("(TOP (NP/NP (JJ red) (NN ink)))"))
     with pytest.raises(IncparseError, match=r"'NP/NP'.*'ink'"):
-        transform(tree("(TOP (NP/NP (NN ink)))"))
+        transform(Tree.from_string("(TOP (NP/NP (NN ink)))"))
 
 
 def test_other_labels_with_a_slash_are_no_slash_labels():
     for label in ("/", "//", "NP/VP", "NP/", "/NP", "NP//NP", "NPNP", "NP"):
         assert slash_base(label) is None, label
-    plain = tree("(TOP (A/B (A/B (X/X red)) (NN ink)))")
+    plain = Tree.from_string("(TOP (A/B (A/B (X/X red)) (NN ink)))")
     assert restore(transform(plain)) == plain
 
 
 @pytest.mark.parametrize("plain", [deep_tree(5000), left_branching(5000)], ids=["right", "left"])
 def test_depth_5000(plain):
     assert restore(transform(plain)) == plain
-
-
-@pytest.mark.treebanks
-@pytest.mark.parametrize("name", ["wsj", "gum", "craft"])
-def test_round_trip_of_treebanks(treebanks, name):
-    for plain in read_treebank(treebanks / name / "dev.mrg")[:400]:
-        assert restore(transform(plain)) == plain
