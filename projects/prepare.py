@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from spacy_incparse import Tree
@@ -25,9 +26,10 @@ def main() -> None:
     arguments.add_argument("output", type=Path)
     arguments.add_argument("--dev", default="", help="the dev part, if the treebank has one")
     arguments.add_argument("--every", type=int, default=10, metavar="N", help="each N-th file or tree is dev")
+    arguments.add_argument("--dialect", default="", help="how brackets are read; default: as they look")
     given = arguments.parse_args()
     try:
-        parts = split(given.treebank, given.dev, given.every)
+        parts = split(given.treebank, given.dev, given.every, given.dialect)
     except IncparseError as error:
         raise SystemExit(str(error)) from None
     given.output.mkdir(parents=True, exist_ok=True)
@@ -37,15 +39,16 @@ def main() -> None:
         print(f"{path}: {len(trees):,} trees, {sum(len(tree.words) for tree in trees):,} words")
 
 
-def split(treebank: str, dev: str, every: int) -> tuple[Sequence[Tree], Sequence[Tree]]:
+def split(treebank: str, dev: str, every: int, dialect: str = "") -> tuple[Sequence[Tree], Sequence[Tree]]:
     """Return the training and the dev trees, normalized."""
+    read = partial(read_treebank, dialect=dialect or None)
     if dev:
-        return read_treebank(treebank), read_treebank(dev)
+        return read(treebank), read(dev)
     files = treebank_files(treebank)
     if len(files) >= every:
         chosen = files[every - 1 :: every]
-        return read_treebank([file for file in files if file not in chosen]), read_treebank(chosen)
-    trees = read_treebank(treebank)
+        return read([file for file in files if file not in chosen]), read(chosen)
+    trees = read(treebank)
     return [tree for number, tree in enumerate(trees, 1) if number % every], trees[every - 1 :: every]
 
 

@@ -9,10 +9,12 @@ from libcpp.vector cimport vector
 from spacy_incparse.linear.hash_map cimport map_init, map_prefetch
 from spacy_incparse.linear.hashing cimport hash_bytes, mix64
 from spacy_incparse.tagging.tagger_model cimport (
-    AtomC, ModelC, TemplateC, WINDOW, add_all_scores, history_key, score_of, word_part,
+    AtomC, ModelC, TemplateC, WINDOW, add_all_scores, add_parts, history_key, score_of, word_part,
 )
 
-from spacy_incparse.tagging.words import BOUNDARIES, FIELDS, TAG, orient_quotes, parse_template, shorten, word_fields
+from spacy_incparse.tagging.words import (
+    BOUNDARIES, FIELDS, TAG, orient_quotes, outcomes, parse_template, shorten, word_fields,
+)
 from spacy_incparse.tagging.words import MAX_LENGTH as _MAX_LENGTH
 
 cdef Py_ssize_t MAX_LENGTH = _MAX_LENGTH
@@ -26,6 +28,12 @@ cdef class Engine:
         tag_ids = {tag: number for number, tag in enumerate(self.names)}
         self.only_tags = {word: tag_ids[tag] for word, tag in settings.dictionary.only_tags.items()}
         self.model.n_tags, self.model.beam_size, self.model.n_fields = len(self.names), settings.beam_size, len(FIELDS)
+        for row in outcomes(settings.labels, settings.separators):
+            self.model.first_outcomes.push_back(<int32_t>self.model.outcomes.size())
+            for outcome in row:
+                self.model.outcomes.push_back(outcome)
+        self.model.first_outcomes.push_back(<int32_t>self.model.outcomes.size())
+        self.model.n_outcomes = max(self.model.outcomes) + 1
         for number, text in enumerate(settings.templates):
             self._add_template(number, parse_template(text))
         map_init(&self.model.weights.runs)
@@ -87,11 +95,11 @@ cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -
     """Allocate memory for a sentence and set its static scores to 0."""
     search.n_nodes.resize(n_words)
     search.nodes.resize(n_words * model.beam_size)
-    search.static_scores.assign(n_words * model.n_tags, 0)
+    search.static_scores.assign(n_words * model.n_outcomes, 0)
     search.parts.resize(model.bigram_templates.size() + model.trigram_templates.size())
     search.keys.resize(max(model.beam_size, model.n_tags) * search.parts.size())
-    search.bigram_scores.resize(model.beam_size * model.n_tags)
-    search.scores.resize(model.n_tags)
+    search.bigram_scores.resize(model.beam_size * model.n_outcomes)
+    search.scores.assign(model.n_outcomes, 0)
 
 
 cdef int search_tags(const ModelC* model, SearchC* search, const int32_t* types, int32_t n_words) except -1 nogil:
@@ -109,7 +117,7 @@ cdef void _extend(const ModelC* model, SearchC* search, const int32_t* types, in
     cdef NodeC start
     cdef const NodeC* before = _nodes_before(model, search, i, &start)
     cdef int32_t n_before = search.n_nodes[i - 1] if i else 1
-    cdef const int32_t* static_row = search.static_scores.data() + i * model.n_tags
+    cdef const int32_t* static_row = search.static_scores.data() + i * model.n_outcomes
     cdef int32_t* scores = search.scores.data()
     cdef const int32_t* bigram_row
     cdef int32_t node, tag
@@ -125,6 +133,7 @@ cdef void _extend(const ModelC* model, SearchC* search, const int32_t* types, in
         for tag in range(model.n_tags):
             scores[tag] = static_row[tag] + bigram_row[tag]
         add_all_scores(&model.weights, keys + node * n_keys + n_bigrams, n_keys - n_bigrams, scores)
+        add_parts(model, scores)
         for tag in range(model.n_tags):
             _offer(model, search, i, NodeC(before[node].score + scores[tag], tag, before[node].tag, node))
 
@@ -176,13 +185,14 @@ cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const Node
     cdef int32_t earlier, tag
     for earlier in range(node):
         if before[earlier].tag == before[node].tag:
-            return search.bigram_scores.data() + earlier * model.n_tags
-    cdef int32_t* row = search.bigram_scores.data() + node * model.n_tags
-    for tag in range(model.n_tags):
+            return search.bigram_scores.data() + earlier * model.n_outcomes
+    cdef int32_t* row = search.bigram_scores.data() + node * model.n_outcomes
+    for tag in range(model.n_outcomes):
         row[tag] = 0
     add_all_scores(
         &model.weights, search.keys.data() + node * search.parts.size(), model.bigram_templates.size(), row
     )
+    add_parts(model, row)
     return row
 
 
@@ -191,6 +201,7 @@ cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, 
     """Add the history's scores for all tags of the word last given to `set_parts`."""
     hash_history(model, search, 0, tag, tag2, search.keys.data())
     add_all_scores(&model.weights, search.keys.data(), search.parts.size(), scores)
+    add_parts(model, scores)
 
 
 cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
@@ -203,8 +214,10 @@ cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, in
 cdef inline int64_t _sum_of(const ModelC* model, const uint32_t* keys, size_t n, int32_t given) noexcept nogil:
     cdef int64_t score = 0
     cdef size_t k
+    cdef int32_t outcome
     for k in range(n):
-        score += score_of(&model.weights, keys[k], given)
+        for outcome in range(model.first_outcomes[given], model.first_outcomes[given + 1]):
+            score += score_of(&model.weights, keys[k], model.outcomes[outcome])
     return score
 
 

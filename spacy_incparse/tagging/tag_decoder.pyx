@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.tagging.engine cimport (
     ANY_TAG, N_BOUNDARIES, Engine, add_history_scores, add_scores_by_tag, best_tags, prepare, search_tags, set_parts,
 )
-from spacy_incparse.tagging.tagger_model cimport WINDOW, add_scores, context_key, fill_weights, word_part
+from spacy_incparse.tagging.tagger_model cimport WINDOW, add_parts, add_scores, context_key, fill_weights, word_part
 
 cdef enum:
     N_PLACES = 2 * WINDOW + 1
@@ -92,7 +92,7 @@ cdef class Decoder(Engine):
         cdef int32_t* scores = self.search.scores.data()
         self.substitutes.resize(n_tags)
         for tag in range(n_tags):
-            scores[tag] = self.search.static_scores[i * n_tags + tag]
+            scores[tag] = self.search.static_scores[i * self.model.n_outcomes + tag]
         set_parts(&self.model, &self.search, types + i)
         add_history_scores(&self.model, &self.search, before, before2, scores)
         for tag in range(n_tags):
@@ -114,7 +114,7 @@ cdef class Decoder(Engine):
             self.type_ids.clear()
             self.model.only_tags.resize(N_BOUNDARIES)
             self.model.fields.resize(N_BOUNDARIES * self.model.n_fields)
-            self.type_scores.resize(N_BOUNDARIES * N_PLACES * self.model.n_tags)
+            self.type_scores.resize(N_BOUNDARIES * N_PLACES * self.model.n_outcomes)
         self.types.clear()
         self.tags.resize(n_words)
         if n_words == 0:
@@ -131,7 +131,7 @@ cdef class Decoder(Engine):
 
     cdef int _add_type_scores(self) except -1:
         """Sum the scores of the types added since the last call."""
-        cdef size_t row_size = self.model.n_tags
+        cdef size_t row_size = self.model.n_outcomes
         cdef size_t n_types = self.model.only_tags.size()
         cdef size_t done = self.type_scores.size() // (row_size * N_PLACES)
         cdef size_t type_id
@@ -143,7 +143,7 @@ cdef class Decoder(Engine):
         return 0
 
     cdef inline int32_t* _row(self, int32_t type_id, int32_t place) noexcept nogil:
-        return self.type_scores.data() + (<size_t>type_id * N_PLACES + place) * self.model.n_tags
+        return self.type_scores.data() + (<size_t>type_id * N_PLACES + place) * self.model.n_outcomes
 
     cdef void _sum_templates(self, int32_t type_id, int32_t place, int32_t* scores) noexcept nogil:
         cdef int32_t types[N_PLACES]
@@ -158,16 +158,17 @@ cdef class Decoder(Engine):
     cdef void _add_static_scores(self, int32_t i) noexcept nogil:
         """Add the scores of word i's tags that depend on the words around it."""
         cdef const int32_t* types = self.types.data() + WINDOW + i
-        cdef int32_t* scores = self.search.static_scores.data() + i * self.model.n_tags
+        cdef int32_t* scores = self.search.static_scores.data() + i * self.model.n_outcomes
         cdef const int32_t* row
         cdef int32_t place, tag
         cdef size_t k
         for place in range(N_PLACES):
             if self.model.word_templates[place].size():
                 row = self._row(types[place - WINDOW], place)
-                for tag in range(self.model.n_tags):
+                for tag in range(self.model.n_outcomes):
                     scores[tag] += row[tag]
         for k in range(self.model.window_templates.size()):
             add_scores(
                 &self.model.weights, context_key(word_part(&self.model, &self.model.window_templates[k], types)), scores
             )
+        add_parts(&self.model, scores)

@@ -23,7 +23,7 @@ from spacy_incparse.linear.words import Clusters, as_clusters
 from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_strings
 from spacy_incparse.tagging.tag_decoder import Decoder
 from spacy_incparse.tagging.tagger_trainer import Trainer
-from spacy_incparse.tagging.words import CLUSTER_TEMPLATES, TEMPLATES, TagDictionary, parse_template
+from spacy_incparse.tagging.words import CLUSTER_TEMPLATES, TEMPLATES, TagDictionary, outcomes, parse_template
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_order
 
@@ -43,6 +43,7 @@ class TaggerSettings:
     dictionary: TagDictionary
     beam_size: int
     scale: int
+    separators: str = ""  # of the parts of a tag
 
     def __post_init__(self):
         if self.beam_size < 1 or self.scale < 1 or not self.labels:
@@ -60,7 +61,7 @@ class Tagger:
     """A tagger for raw words, from `train` or `from_bytes`. Immutable except for a cache; thread-safe."""
 
     def __init__(self, settings: TaggerSettings, weights: SparseWeights, clusters: Clusters | None = None):
-        check_weights(weights, len(settings.labels))
+        check_weights(weights, 1 + max(map(max, outcomes(settings.labels, settings.separators))))
         self.settings, self.weights, self.clusters = settings, weights, clusters
         self.labels = settings.labels
         self._decoder = Decoder(settings, clusters, max(CACHE_BYTES // (5 * 4 * len(self.labels)), 256))
@@ -82,6 +83,7 @@ class Tagger:
         class_min_count: int = 3,
         only_min_count: int = 20,
         only_min_share: float = 0.995,
+        separators: str = "",
         progress: Progress | None = None,
     ) -> Tagger:
         """Train a tagger on raw words and their tags; the same input and seed give the same tagger, to the bit.
@@ -97,6 +99,8 @@ class Tagger:
         class_min_count: the possible tags of words seen at least this often are features of their neighbors.
         only_min_count, only_min_share: words seen at least this often, and with one tag in at least this share, always
             get this tag.
+        separators: characters between the parts of a tag, such as "_" in N_ACC_SG; each part then has weights of its
+            own, which tags share.
         progress: is called after each pass.
         """
         check_settings({name: value for name, value in locals().items() if name in SETTINGS})
@@ -108,7 +112,7 @@ class Tagger:
         labels, clusters = tuple(sorted({tag for row in tags for tag in row})), as_clusters(clusters)
         if templates is None:
             templates = (*TEMPLATES, *CLUSTER_TEMPLATES) if clusters else TEMPLATES
-        settings = TaggerSettings(labels, tuple(templates), dictionary, beam_size, SCALE)
+        settings = TaggerSettings(labels, tuple(templates), dictionary, beam_size, SCALE, separators)
         trainer = Trainer(settings, clusters, margin)
         trainer.add_corpus(sentences, tags)
         order, generator = list(range(len(sentences))), random.Random(seed)
@@ -177,6 +181,7 @@ class Tagger:
                 dictionary=TagDictionary(**stored["dictionary"]),
                 beam_size=int(stored["beam_size"]),
                 scale=int(stored["scale"]),
+                separators=str(stored.get("separators", "")),
             )
             return cls(settings, weights, None if clusters is None else Clusters.from_bytes(clusters))
 
@@ -224,7 +229,7 @@ _WHOLE = {
     "n_epochs": (1, MOST), "seed": (0, MOST_SEED), "beam_size": (1, MOST_HYPOTHESES), "margin": (0, MOST),
     "class_min_count": (0, MOST), "only_min_count": (0, MOST),
 }  # fmt: skip
-SETTINGS = (*_WHOLE, "only_min_share", "templates", "clusters")
+SETTINGS = (*_WHOLE, "only_min_share", "templates", "clusters", "separators")
 
 
 N_EPOCHS = 5  # of the tagger of a fold

@@ -182,6 +182,7 @@ cdef struct TemplateC:
 
 cdef struct ModelC:
     int32_t n_tags
+    int32_t n_outcomes  # tags, and behind them their parts
     int32_t n_fields
     int32_t beam_size
     vector[AtomC] atoms
@@ -191,7 +192,21 @@ cdef struct ModelC:
     vector[TemplateC] trigram_templates  # read the tag before that one
     vector[uint32_t] fields
     vector[int32_t] only_tags  # the dictionary's tag for a type; -1: none
+    vector[int32_t] outcomes  # of all tags: itself, then its parts
+    vector[int32_t] first_outcomes  # the place of those of each tag, and the end
     WeightsC weights
+
+
+cdef inline void add_parts(const ModelC* model, int32_t* scores) noexcept nogil:
+    """Add to each tag's score those of its parts, and set these to 0."""
+    cdef int32_t tag, k
+    if model.n_outcomes == model.n_tags:
+        return
+    for tag in range(model.n_tags):
+        for k in range(model.first_outcomes[tag] + 1, model.first_outcomes[tag + 1]):
+            scores[tag] += scores[model.outcomes[k]]
+    for k in range(model.n_tags, model.n_outcomes):
+        scores[k] = 0
 
 
 cdef inline uint64_t word_part(const ModelC* model, const TemplateC* template, const int32_t* types) noexcept nogil:

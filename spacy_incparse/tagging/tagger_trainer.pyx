@@ -9,7 +9,7 @@ from spacy_incparse.tagging.engine cimport (
     Engine, NodeC, best_tags, hash_history, history_score, prepare, search_tags, set_parts,
 )
 from spacy_incparse.tagging.tagger_model cimport (
-    CellC, TotalC, WINDOW, add_all_scores, context_key, update_weight, word_part,
+    CellC, ModelC, TotalC, WINDOW, add_all_scores, add_parts, context_key, update_weight, word_part,
 )
 
 import numpy
@@ -70,9 +70,10 @@ cdef class Trainer(Engine):
             self._hash_static(types + i)
             add_all_scores(
                 &self.model.weights, self.keys.data(), self.keys.size(),
-                self.search.static_scores.data() + i * self.model.n_tags
+                self.search.static_scores.data() + i * self.model.n_outcomes
             )
-            self.search.static_scores[i * self.model.n_tags + gold[i]] -= self.margin
+            add_parts(&self.model, self.search.static_scores.data() + i * self.model.n_outcomes)
+            self.search.static_scores[i * self.model.n_outcomes + gold[i]] -= self.margin
         search_tags(&self.model, &self.search, types, n_words)
         self.guess.resize(n_words)
         best_tags(&self.model, &self.search, n_words, 0, self.guess.data())
@@ -106,7 +107,7 @@ cdef class Trainer(Engine):
         cdef const NodeC* best
         for i in range(n_words):
             set_parts(&self.model, &self.search, types + i)
-            score += self.search.static_scores[i * self.model.n_tags + gold[i]]
+            score += self.search.static_scores[i * self.model.n_outcomes + gold[i]]
             score += history_score(
                 &self.model, &self.search, gold[i - 1] if i > 0 else -1, gold[i - 2] if i > 1 else -1, gold[i]
             )
@@ -120,15 +121,13 @@ cdef class Trainer(Engine):
                      int32_t n_words) except -1 nogil:
         """Add 1 to the weights that the right tags fire and -1 to those the guess fires; common weights stay."""
         cdef int32_t i
-        cdef size_t k
         cdef bint same_history = True, same
         for i in range(n_words):
             same = gold[i] == guess[i]
             if not same:
                 self._hash_static(types + i)
-                for k in range(self.keys.size()):
-                    update_weight(&self.model.weights, self.keys[k], gold[i], 1, self.n_steps)
-                    update_weight(&self.model.weights, self.keys[k], guess[i], -1, self.n_steps)
+                self._update_all(self.keys, self.keys.size(), gold[i], guess[i], 1)
+                self._update_all(self.keys, self.keys.size(), guess[i], gold[i], -1)
             if not (same and same_history and (i < 2 or gold[i - 2] == guess[i - 2])):
                 set_parts(&self.model, &self.search, types + i)
                 self._update_history(gold, i, 1)
@@ -136,13 +135,22 @@ cdef class Trainer(Engine):
             same_history = same
 
     cdef int _update_history(self, const int32_t* tags, int32_t i, int32_t change) except -1 nogil:
-        cdef size_t k
         hash_history(
             &self.model, &self.search, 0, tags[i - 1] if i > 0 else -1, tags[i - 2] if i > 1 else -1,
             self.search.keys.data()
         )
-        for k in range(self.search.parts.size()):
-            update_weight(&self.model.weights, self.search.keys[k], tags[i], change, self.n_steps)
+        self._update_all(self.search.keys, self.search.parts.size(), tags[i], -1, change)
+
+    cdef int _update_all(self, const vector[uint32_t]& keys, size_t n, int32_t tag, int32_t other,
+                         int32_t change) except -1 nogil:
+        """Change the weights of a tag and of its parts in contexts, except of parts that another tag has, too."""
+        cdef size_t k
+        cdef int32_t place, outcome
+        for place in range(self.model.first_outcomes[tag], self.model.first_outcomes[tag + 1]):
+            outcome = self.model.outcomes[place]
+            if other < 0 or not has_outcome(&self.model, other, outcome):
+                for k in range(n):
+                    update_weight(&self.model.weights, keys[k], outcome, change, self.n_steps)
 
     def averaged_weights(self, int scale):
         """Return (keys, lengths, tags, weights): contexts by key, each with its cells by tag; weights times `scale`.
@@ -178,7 +186,7 @@ cdef class Trainer(Engine):
         cdef int32_t tag, i, rounded, n_cells = 1
         while not cell[n_cells - 1].is_last:
             n_cells += 1
-        for tag in range(self.model.n_tags):
+        for tag in range(self.model.n_outcomes):
             for i in range(n_cells):
                 if cell[i].tag == tag:
                     sum_of_steps = total[i].total + cell[i].weight * (self.n_steps - total[i].step)
@@ -197,3 +205,11 @@ cdef inline int32_t _divide(int64_t number, int64_t by) noexcept nogil:
     if number < 0:
         return -_divide(-number, by)
     return <int32_t>((2 * number + by) // (2 * by))
+
+
+cdef inline bint has_outcome(const ModelC* model, int32_t tag, int32_t outcome) noexcept nogil:
+    cdef int32_t place
+    for place in range(model.first_outcomes[tag], model.first_outcomes[tag + 1]):
+        if model.outcomes[place] == outcome:
+            return True
+    return False

@@ -117,6 +117,18 @@ CLUSTER_TEMPLATES = (
     "cluster[-1] cluster[0]", "cluster[0] cluster[1]",
 )  # fmt: skip
 
+
+def outcomes(tags: Sequence[str], separators: str) -> list[list[int]]:
+    """Return what each tag has weights of: itself, by its number, and its parts, which have the numbers behind.
+
+    Tags without a separator, and parts that only one tag has, are no parts.
+    """
+    split = [re.split(f"[{re.escape(separators)}]", tag) if separators else [tag] for tag in tags]
+    counts = Counter(part for parts in split for part in set(parts))
+    shared = {part: number for number, part in enumerate(sorted(p for p in counts if counts[p] > 1), start=len(tags))}
+    return [[k, *sorted({shared[part] for part in parts if part in shared})] for k, parts in enumerate(split)]
+
+
 _ATOM = re.compile(r"(\w+)\[([+-]?\d)\]")
 
 

@@ -1,6 +1,7 @@
 """A slow, plain tagger: contexts are tuples of strings, averages are taken after every sentence."""
 
 import random
+import re
 from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
@@ -21,13 +22,20 @@ from spacy_incparse.tagging.words import (
 class SlowTagger:
     """Trained on construction; `weights` maps (context, tag) to the averaged weight in whole numbers of 1/SCALE."""
 
-    def __init__(self, sentences, tags, *, n_epochs, seed, beam_size, margin, templates=None, clusters=None, **counts):
+    def __init__(
+        self, sentences, tags, *, n_epochs, seed, beam_size, margin, templates=None, clusters=None, separators="",
+        **counts,
+    ):  # fmt: skip
         self.dictionary = TagDictionary.from_corpus(sentences, tags, **counts)
         self.clusters = clusters
         if templates is None:
             templates = TEMPLATES + CLUSTER_TEMPLATES if clusters else TEMPLATES
         self.templates = [parse_template(text) for text in templates]
         self.labels = sorted({tag for row in tags for tag in row})
+        parts = {tag: set(re.split(f"[{separators}]", tag)) if separators else set() for tag in self.labels}
+        shared = Counter(part for found in parts.values() for part in found)
+        self.parts = {part for part in shared if shared[part] > 1}
+        self.outcomes = {tag: [tag, *(("part", part) for part in found & self.parts)] for tag, found in parts.items()}
         self.beam_size, self.margin = beam_size, margin
         self.weights = Counter()
         self.only_tags = {}
@@ -70,10 +78,13 @@ class SlowTagger:
         return rows[i + 2 + atom.offset][FIELDS.index(atom.field)]
 
     def _static(self, rows, i, tag):
-        return sum(self.weights.get((context, tag), 0) for context in self._contexts(rows, i, (), False))
+        return self._sum(self._contexts(rows, i, (), False), tag)
 
     def _history(self, rows, tags, i):
-        return sum(self.weights.get((context, tags[i]), 0) for context in self._contexts(rows, i, tags, True))
+        return self._sum(self._contexts(rows, i, tags, True), tags[i])
+
+    def _sum(self, contexts, tag):
+        return sum(self.weights.get((context, one), 0) for context in contexts for one in self.outcomes[tag])
 
     def _search(self, rows, gold=None):
         """For each word (score, tag id, node before, tag before), best first."""
@@ -129,4 +140,5 @@ class SlowTagger:
             for i in range(length):
                 for with_tags in (False, True):
                     for context in self._contexts(rows, i, tags, with_tags):
-                        self.weights[context, tags[i]] += change
+                        for one in self.outcomes[tags[i]]:
+                            self.weights[context, one] += change

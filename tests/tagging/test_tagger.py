@@ -43,12 +43,14 @@ def test_what_was_learnt(trained):
         {"beam_size": 4, "margin": 20, "clusters": True},
         {"beam_size": 3, "margin": 5, "only_min_count": 2, "only_min_share": 0.6, "class_min_count": 2},
         {"beam_size": 30, "margin": 1},
+        {"beam_size": 4, "margin": 7, "separators": "_|"},
         {"beam_size": 2, "margin": 0, "templates": ("tag[-2]", "tag[-2] word[2]", "word[0]", "lower[-1] shape[1]")},
     ],
 )
 def test_the_slow_twin_learns_and_tags_the_same(options):
     seed = options["margin"]
-    corpus, other = random_corpus(14, seed), random_corpus(10, seed + 100)[0]
+    labels = ("A_x", "A|y", "B_x_y", "C", "_") if "separators" in options else ("A", "B", "C", "D")
+    corpus, other = random_corpus(14, seed, labels=labels), random_corpus(10, seed + 100)[0]
     if "clusters" in options:
         known = sorted({word for words in corpus[0] + other for word in words})[::2]
         paths = [(word, f"{number * 7919 % 60:06b}" * 2) for number, word in enumerate(known)]
@@ -56,8 +58,9 @@ def test_the_slow_twin_learns_and_tags_the_same(options):
     fast = Tagger.train(*corpus, n_epochs=3, seed=seed, **options)
     slow = SlowTagger(*corpus, n_epochs=3, seed=seed, **options)
     cells = zip(fast.weights.tags.tolist(), fast.weights.values.tolist(), strict=True)
-    assert sorted((fast.labels[tag], value) for tag, value in cells) == sorted(
-        (tag, value) for (_, tag), value in slow.weights.items()
+    names = [*fast.labels, *sorted({("part", part) for part in slow.parts})]
+    assert sorted((str(names[tag]), value) for tag, value in cells) == sorted(
+        (str(tag), value) for (_, tag), value in slow.weights.items()
     )
     for words in corpus[0] + other:
         assert fast.tag(words) == slow.tag(words)
