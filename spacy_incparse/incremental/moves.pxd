@@ -38,6 +38,8 @@ cdef class Moves:
     cdef HashMapC outcome_filters         # (parent, left sibling, tag) -> set
     cdef vector[TrieNodeC] trie
     cdef vector[int32_t] strict_roots, relaxed_roots   # by tag
+    cdef vector[int32_t] label_columns   # what chains have below each label: columns_below
+    cdef vector[int32_t] label_begin     # [(2 * tag + relaxed) * n_symbols + label], and the end
     cdef vector[TaggedChainC] tagged_chains
     cdef vector[uint16_t] chain_labels
 
@@ -46,6 +48,12 @@ cdef class Moves:
         if k < 0:
             return NULL
         return &self.sets[k * self.n_words]
+
+    cdef inline const int32_t* columns_below(self, bint relaxed, int tag, int label, int* n) noexcept nogil:
+        """Return the n symbols that come below a label in chains of a tag."""
+        cdef size_t k = (2 * tag + relaxed) * self.symbols.n_symbols + label
+        n[0] = self.label_begin[k + 1] - self.label_begin[k]
+        return self.label_columns.data() + self.label_begin[k]
 
     cdef const uint64_t* outcome_filter(self, int parent, int sibling, int tag) noexcept nogil
 

@@ -107,9 +107,12 @@ cdef class Moves:
                 self._new_chain(tag, chain, rank)
                 numbers[chain] = len(leaves)
                 leaves.append((tag, chain))
-            self.relaxed_roots.push_back(self._new_trie(tag, numbers, False))
             strict = {chain: numbers[chain] for chain in grammar.chains[tag]}
             self.strict_roots.push_back(self._new_trie(tag, strict, True))
+            self.relaxed_roots.push_back(self._new_trie(tag, numbers, False))
+            self._add_label_columns(self.strict_roots[tag], self.relaxed_roots[tag])
+            self._add_label_columns(self.relaxed_roots[tag], self.trie.size())
+        self.label_begin.push_back(self.label_columns.size())
         self.leaves = tuple(leaves)
         self.leaf_numbers = {pair: number for number, pair in enumerate(leaves)}
         self.longest_chain = max([len(chain) for _, chain in leaves], default=0)
@@ -149,6 +152,21 @@ cdef class Moves:
             level = below
         self._count_chains(root)
         return root
+
+    def _add_label_columns(self, int32_t root, int32_t end):
+        """Add what comes below each label in the trie[root:end]."""
+        cdef int32_t k, child
+        cdef const TrieNodeC* node
+        below = [set() for _ in range(self.symbols.n_symbols)]
+        for k in range(root + 1, end):
+            node = &self.trie[k]
+            for child in range(node.first_child, node.first_child + node.n_children):
+                if self.trie[child].n_chains:
+                    below[node.label].add(self.trie[child].label)
+        for columns in below:
+            self.label_begin.push_back(self.label_columns.size())
+            for column in sorted(columns):
+                self.label_columns.push_back(column)
 
     def _count_chains(self, int32_t root):
         cdef int32_t k, child

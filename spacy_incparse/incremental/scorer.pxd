@@ -63,6 +63,7 @@ cdef class Scorer:
     cdef bint keeps_word          # whether going to where it is already forgets nothing: two searches of one sentence
     cdef vector[uint64_t] sums[8]
     cdef vector[uint32_t] rows[8]
+    cdef vector[int32_t] shift_columns[8]  # of node templates: the POS node's
     cdef vector[uint64_t] hashes  # scratch memory
     cdef vector[ChainScoreC] chains
     cdef vector[SiteC] sites
@@ -95,6 +96,8 @@ cdef class Scorer:
     cdef bint _is_at(self, const SentenceC* sentence, int alternative, bint relaxed) noexcept nogil
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
+    cdef int32_t _score_of(self, int kind, const uint32_t* rows, int column) noexcept nogil
+    cdef void _set_shift_columns(self, int nodes) noexcept nogil
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil
     cdef int32_t _shift_score_of(
         self, int nodes, const uint32_t* node_rows, int words, const uint32_t* word_rows

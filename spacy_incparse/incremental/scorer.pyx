@@ -7,7 +7,7 @@ from libc.string cimport memset
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_incparse.linear.templates import KINDS, compile_kind, split_by_label
+from spacy_incparse.linear.templates import CHILD_FIELDS, KINDS, compile_kind, split_by_label
 
 from spacy_incparse.linear.extraction cimport Templates, hash_rows, position_sums
 from spacy_incparse.linear.weights cimport Weights
@@ -29,7 +29,7 @@ from spacy_incparse.incremental.left_context cimport (
 from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.incremental.moves cimport TaggedChainC, Moves, TrieNodeC, contains
 from spacy_incparse.incremental.sentence cimport Sentence
-from spacy_incparse.incremental.state cimport FIRST_NONTERMINAL, SHIFT, STOP, SentenceC, opened, tag_symbol
+from spacy_incparse.incremental.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
 
 
 cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
@@ -52,7 +52,7 @@ cdef class Scorer:
         cdef Templates owner
         by_label, in_chains = split_by_label(templates)
         sets = [(templates, kind) for kind in KINDS]
-        sets += [(divided, kind) for divided in (by_label, in_chains) for kind in KINDS[:2]]
+        sets += [(divided, kind, CHILD_FIELDS) for divided in (by_label, in_chains) for kind in KINDS[:2]]
         self.owners = tuple([Templates(compile_kind(*one)) for one in sets])
         self.reads_far = any("L12" in one.fields or "L40" in one.fields for one in templates)
         for number in range(N_SETS):
@@ -60,6 +60,7 @@ cdef class Scorer:
             self.templates[number] = owner.c
             self.sums[number].resize(owner.c.n)
             self.rows[number].resize(owner.c.n)
+            self.shift_columns[number].resize(owner.c.n)
             self.hashes.resize(max(self.hashes.size(), <size_t>owner.c.n))
         self.chain_frames.resize(moves.longest_chain + 1)
         map_init(&self.site_memo)
@@ -100,6 +101,10 @@ cdef class Scorer:
         position_values(sentence, &self.moves.symbols, position, alternative, values)
         for kind in range(N_SETS):
             position_sums(&self.templates[kind], values, self.sums[kind].data())
+        if position < sentence.n:
+            self._set_shift_columns(NODE)
+            self._set_shift_columns(NODE_BY_LABEL)
+            self._set_shift_columns(NODE_IN_CHAIN)
         self.chains.clear()
         self.sites.clear()
         self.parts.clear()
@@ -115,20 +120,32 @@ cdef class Scorer:
         """Return whether it is there already; alternatives are numbered through the sentence."""
         return self.sentence == sentence and self.alternative == alternative and self.relaxed == relaxed
 
+    cdef void _set_shift_columns(self, int nodes) noexcept nogil:
+        """Fill in the columns of the POS node: of templates that do not read the tag, its symbol."""
+        cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
+        for k in range(self.templates[nodes].n):
+            self.shift_columns[nodes][k] = SHIFT if self.templates[nodes].reads_tag[k] else symbol
+
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil:
         cdef int k
         hash_rows(
             &self.templates[kind], self.sums[kind].data(), values, self.shift,
             self.hashes.data(), self.rows[kind].data(),
         )
+        cdef const int16_t* table = self.table
+        cdef const uint32_t* rows = self.rows[kind].data()
         for k in range(self.templates[kind].n):
-            prefetch(&self.table[self.rows[kind][k]])
+            prefetch(table + rows[k])
 
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil:
+        return self._score_of(kind, self.rows[kind].data(), column)
+
+    cdef int32_t _score_of(self, int kind, const uint32_t* rows, int column) noexcept nogil:
         cdef int32_t score = 0
         cdef int k
+        cdef const int16_t* table = self.table + column
         for k in range(self.templates[kind].n):
-            score += self.table[self.rows[kind][k] + column]
+            score += table[rows[k]]
         return score
 
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil:
@@ -140,11 +157,13 @@ cdef class Scorer:
     ) noexcept nogil:
         """Return the score of the POS node and its word in these rows of two sets of templates."""
         cdef int32_t score = 0
-        cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
+        cdef int k
+        cdef const int16_t* table = self.table
+        cdef const int32_t* columns = self.shift_columns[nodes].data()
         for k in range(self.templates[words].n):
-            score += self.table[word_rows[k]]
+            score += table[word_rows[k]]
         for k in range(self.templates[nodes].n):
-            score += self.table[node_rows[k] + (SHIFT if self.templates[nodes].reads_tag[k] else symbol)]
+            score += table[node_rows[k] + columns[k]]
         return score
 
     cdef int32_t _other_shift_score(self) noexcept nogil:
@@ -316,7 +335,9 @@ cdef class Scorer:
     cdef void _expect_label(self, int label) noexcept nogil:
         """Ask for the memory that `_scores_of_label` is going to read."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
-        cdef int kind, k, first, column, n_symbols = self.moves.symbols.n_symbols
+        cdef int kind, k, column, n_columns
+        cdef const int16_t* row
+        cdef const int32_t* columns = self.moves.columns_below(self.relaxed, self.tag, label, &n_columns)
         if self.label_rows[label] != NO_ROW:
             return
         self.label_rows[label] = EXPECTED - <int32_t>self.expected_rows.size()
@@ -327,42 +348,37 @@ cdef class Scorer:
             for k in range(self.templates[kind].n):
                 self.expected_rows.push_back(self.rows[kind][k])
         for k in range(self.templates[NODE_BY_LABEL].n):
-            first = self.rows[NODE_BY_LABEL][k]
-            for column in range(32, n_symbols, 32):  # a line of the cache has 32 weights
-                prefetch(&self.table[first + column])
+            row = self.table + self.rows[NODE_BY_LABEL][k]
+            for column in range(n_columns):
+                prefetch(row + columns[column])
 
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil:
-        """Return what the templates that read nothing else say of all outcomes inside a chain's constituent, by symbol.
+        """Return what the templates that read nothing else say of the outcomes inside a chain's constituent, by symbol.
 
-        SHIFT stands for the POS node with its word. Valid until the next call.
+        Only of those that chains of the word's tag have there; SHIFT stands for the POS node with its word. Valid until
+        the next call.
         """
-        cdef int k, column, end = FIRST_NONTERMINAL + self.moves.symbols.n_nonterminals
+        cdef int k, n_columns
+        cdef const int32_t* columns = self.moves.columns_below(self.relaxed, self.tag, label, &n_columns)
         cdef size_t n = self.label_scores.size()
         cdef int32_t* scores
         cdef const uint32_t* rows
-        cdef const int16_t* row
         if self.label_rows[label] >= 0:
             return &self.label_scores[self.label_rows[label]]
         rows = &self.expected_rows[EXPECTED - self.label_rows[label]]
         self.label_rows[label] = n
-        self.label_scores.resize(n + end, 0)
+        self.label_scores.resize(n + self.moves.symbols.n_symbols, 0)
         scores = &self.label_scores[n]
-        for k in range(self.templates[NODE_BY_LABEL].n):
-            row = self.table + rows[k]
-            for column in range(FIRST_NONTERMINAL, end):
-                scores[column] += row[column]
+        for k in range(n_columns):
+            scores[columns[k]] = self._score_of(NODE_BY_LABEL, rows, columns[k])
         scores[SHIFT] = self._shift_score_of(NODE_BY_LABEL, rows, WORD_BY_LABEL, rows + self.templates[NODE_BY_LABEL].n)
         return scores
 
     cdef void _add_chain_scores(self, size_t first) noexcept nogil:
         """Add the templates of whole chains, hashed last; a chain's column is its rank among its tag's chains."""
         cdef size_t k
-        cdef int t
-        cdef const int16_t* row
-        for t in range(self.templates[CHAIN].n):
-            row = self.table + self.rows[CHAIN][t]
-            for k in range(first, self.chains.size()):
-                self.chains[k].score += row[self.moves.tagged_chains[self.chains[k].chain_id].rank]
+        for k in range(first, self.chains.size()):
+            self.chains[k].score += self._column_score(CHAIN, self.moves.tagged_chains[self.chains[k].chain_id].rank)
 
     cdef int32_t close_score(self, const ContextC* context) noexcept nogil:
         """The closing templates' score of the end of context.parent; the node templates' is the site's stop_score."""
@@ -385,19 +401,11 @@ cdef class Scorer:
     cdef void _score_columns(self, int nodes) noexcept nogil:
         """column_scores[k] = sum over a set of node templates of table[row + columns[k]], and another model's score."""
         cdef size_t k, n = self.columns.size()
-        cdef int t
-        cdef const int16_t* row
-        cdef int32_t* out
-        cdef const int32_t* columns = self.columns.data()
-        self.column_scores.assign(n, 0)
-        out = self.column_scores.data()
-        for t in range(self.templates[nodes].n):
-            row = self.table + self.rows[nodes][t]
-            for k in range(n):
-                out[k] += row[columns[k]]
-        if self.has_other:
-            for k in range(n):
-                out[k] += self.other_score(columns[k])
+        self.column_scores.resize(n)
+        for k in range(n):
+            self.column_scores[k] = self._column_score(nodes, self.columns[k])
+            if self.has_other:
+                self.column_scores[k] += self.other_score(self.columns[k])
 
     cdef void _append(self, int32_t chain_id, int32_t score) noexcept nogil:
         cdef ChainScoreC chain

@@ -3,28 +3,31 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 
-# The templates of one kind, those with more structure fields first. Position fields, which are read once per word, are
-# flattened by template: template t has position_field[position_begin[t]:position_begin[t + 1]]. Structure fields, which
-# are read in each context, are flattened by round: the first fields of all templates, the second fields of those that
-# have two, and so on, so that no loop depends on the number of fields of one template. Round k has
-# structure_field[round_begin[k]:round_begin[k + 1]], which belong to the templates 0, 1, ...
+# The templates of one kind. Position fields, which are read once per word, are flattened by template: template t has
+# position_field[position_begin[t]:position_begin[t + 1]]. Structure fields are read in each context. One that many
+# templates read has a run: a coefficient for each of the templates 0, 1, ..., 0 where one does not read it. What else
+# templates read are triples of a template, a field and a coefficient.
 cdef struct TemplatesC:
     int n
     const uint64_t* bias
     const int* position_begin
     const int* position_field
     const uint64_t* position_coefficient
-    int n_rounds
-    const int* round_begin
-    const int* structure_field
-    const uint64_t* structure_coefficient
+    int n_runs
+    const int* run_field
+    const int* run_begin
+    const uint64_t* run_coefficient
+    int n_others
+    const int* other_template
+    const int* other_field
+    const uint64_t* other_coefficient
     const char* reads_tag
 
 
 cdef class Templates:
     cdef vector[uint64_t] bias
-    cdef vector[int] position_begin, position_field, round_begin, structure_field
-    cdef vector[uint64_t] position_coefficient, structure_coefficient
+    cdef vector[int] position_begin, position_field, run_field, run_begin, other_template, other_field
+    cdef vector[uint64_t] position_coefficient, run_coefficient, other_coefficient
     cdef vector[char] reads_tag
     cdef TemplatesC c
 
@@ -48,11 +51,14 @@ cdef inline void hash_rows(
     hashes: scratch memory, one element per template.
     """
     cdef int k, j, begin
+    cdef uint64_t value
     for k in range(t.n):
         hashes[k] = sums[k]
-    for k in range(t.n_rounds):
-        begin = t.round_begin[k]
-        for j in range(t.round_begin[k + 1] - begin):
-            hashes[j] += t.structure_coefficient[begin + j] * values[t.structure_field[begin + j]]
+    for k in range(t.n_runs):
+        begin, value = t.run_begin[k], values[t.run_field[k]]
+        for j in range(t.run_begin[k + 1] - begin):
+            hashes[j] += t.run_coefficient[begin + j] * value
+    for k in range(t.n_others):
+        hashes[t.other_template[k]] += t.other_coefficient[k] * values[t.other_field[k]]
     for k in range(t.n):
         rows[k] = <uint32_t>(hashes[k] >> shift)

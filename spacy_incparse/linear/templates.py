@@ -164,15 +164,22 @@ class KindTable:
     reads_tag: tuple[bool, ...]
 
 
-def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
-    """Return the table of a kind: its templates' numbered fields, with deterministic hash coefficients."""
+def compile_kind(templates: Sequence[Template], kind: str, absent: Sequence[str] = ()) -> KindTable:
+    """Return the table of a kind: its templates' numbered fields, with deterministic hash coefficients.
+
+    absent: fields that are 0 in all contexts that the table is for; they change no hash.
+    """
     chosen = [template for template in templates if template.kind == kind]
     keys = [f"{kind} {' '.join(template.fields)}" for template in chosen]
 
     def pairs(fields: Sequence[Field]) -> tuple[tuple[tuple[int, int], ...], ...]:
         numbers = {field.name: number for number, field in enumerate(fields)}
         return tuple(
-            tuple((numbers[name], hash_text(f"{key} {name}") | 1) for name in template.fields if name in numbers)
+            tuple(
+                (numbers[name], hash_text(f"{key} {name}") | 1)
+                for name in template.fields
+                if name in numbers and name not in absent
+            )
             for key, template in zip(keys, chosen, strict=True)
         )
 

@@ -55,7 +55,7 @@ class Places:
         tokens[np.repeat([doc.has_unknown_spaces for doc in docs], sizes), 6] = 1
         is_space = tokens[:, 7] == 1
         breaks = np.zeros(len(tokens) + 1, np.int64)  # the number of line breaks before each token
-        breaks[1:][is_space] = [len(BREAK.findall(token.text)) for doc in docs for token in doc if token.is_space]
+        breaks[1:][is_space] = [len(BREAK.findall(docs[0].vocab.strings[low])) for low in tokens[is_space, 0]]
         breaks = np.cumsum(breaks)
         self.words = words = np.flatnonzero(~is_space)
         step, n_breaks = np.diff(words, prepend=0), np.diff(breaks[words], prepend=0)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
@@ -23,6 +23,7 @@ def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcom
     parser = random_parser(treebank, seed, **PAPER | {"outcome_filter_min_count": outcome_filter_min_count})
     words, tags = data.draw(st.sampled_from([(tree.words, tree.tags) for tree in treebank]))
     everything = parser.nbest(words, tags, ALL)
+    assume(len(everything) < ALL // 20)  # else the beam has dropped some on the way, and constraints bring them back
     wanted = data.draw(constraints([span for parse in everything[:5] for span in parse.tree.spans()], len(words)))
     check_constrained(parser, words, tags, everything, wanted, rel=0)
 
