@@ -83,17 +83,6 @@ def test_passives_of_a_tree(nlp, tree, found):
     assert [tuple(row.get(column) for column in columns) for row in rows] == found
 
 
-def test_a_span_categoriser_learns_from_phrases():
-    program, nlp = example("span_categoriser"), spacy_incparse.load("en")
-    examples = [program.marked_example(nlp, line) for line in program.SENTENCES.strip().splitlines()[:6]]
-    marked = [span for one in examples for span in one.reference.spans[program.SPANS_KEY]]
-    assert Counter(span.label_ for span in marked) == {"TIME": 5, "PLACE": 5}
-    losses = program.train(nlp, examples, n_passes=8)
-    assert losses[-1] < losses[0]
-    doc = nlp(program.NEW[1])
-    assert all(span._.is_constituent for span in doc.spans[program.SPANS_KEY])
-
-
 def test_a_corpus_gives_the_same_hits_with_any_number_of_processes(docs):
     program = example("corpus_search")
     rows = list(program.search(EXAMPLES / "data" / "texts", {"np": "NP", "pp": "PP=p"}, n_process=1))
@@ -103,14 +92,6 @@ def test_a_corpus_gives_the_same_hits_with_any_number_of_processes(docs):
     )
     printed = run_command(f"python '{EXAMPLES}/corpus_search.py' '{EXAMPLES}/data/texts' NP PP=p").splitlines()
     assert [line.split("\t")[2:] for line in printed[1:]] == [[str(cell) for cell in row[2:]] for row in rows]
-
-
-def test_a_treebank_of_ones_own_can_be_trained(tmp_path):
-    nlp = spacy_incparse.load(example("own_treebank").train(tmp_path))
-    assert nlp.lang == "de"
-    assert nlp.meta["performance"]["const_f"] > 0.5
-    doc = nlp("Die Katze liegt auf dem Dach.")
-    assert doc._.trees[0].head.text == "liegt"  # by the head rules that came with the treebank
 
 
 def test_settings_of_ones_own_can_be_trained(tmp_path):
