@@ -126,7 +126,7 @@ def slow_answers(doc, trees):
     return answers
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trees=st.lists(normalised_trees(6), min_size=1, max_size=2))
 def test_as_the_slow_twin(trees):
     doc = next(trees_to_docs(trees, VOCAB, n_sents=len(trees)))

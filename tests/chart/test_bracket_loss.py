@@ -12,7 +12,7 @@ from spacy_incparse.papers.taskar_2004.dual import binarized_loss
 from tests.chart.grammars import cases
 from tests.reference.chart import forest_derivations
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 SEEDS = st.integers(0, 1000)
 
 

@@ -55,7 +55,7 @@ def parser(trees):
     return parser_of(trees)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(TREEBANKS, st.data())
 def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
     parser = parser_of(trees, n_passes=data.draw(st.integers(0, 2)))
@@ -74,7 +74,7 @@ def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
 
 
 @pytest.mark.parametrize("has_tags", [True, False])
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(TREEBANKS, st.data())
 def test_a_tree_has_the_score_that_the_parser_gives_it(has_tags, trees, data):
     parser = parser_of(trees, n_tags=2 if has_tags else 0)

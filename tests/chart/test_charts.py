@@ -15,7 +15,7 @@ from tests.reference.chart import Enumeration, count_derivations, edge_keys, for
 from tests.reference.constraints import satisfies
 from tests.strategies import constraints
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 
 
 def trees_of(forest, grammar, words, tags):
@@ -81,7 +81,7 @@ def test_relaxed_charts_satisfy_what_they_can(trees, options, data):
     assert all(satisfies(found.spans(), constraint) for constraint in wanted if constraint not in chart.unmet)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TREEBANKS, MARKOVIZATIONS, st.data())
 def test_relaxed_forests_have_all_derivations_once(trees, options, data):
     grammar = grammar_of(trees, options)

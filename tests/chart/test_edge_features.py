@@ -8,11 +8,8 @@ from spacy_incparse.chart.crf import EdgeFeatures
 from spacy_incparse.chart.templates import (
     BORDERS,
     OUTCOMES,
-    EdgeField,
     base_category,
     columns,
-    parse_field,
-    parse_key,
     resolve,
 )
 from spacy_incparse.errors import ConfigError
@@ -21,7 +18,7 @@ from spacy_incparse.transforms.binarize import Markovization
 from tests.chart.grammars import ALL_SETS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.edge_features import EdgeReader, scores
 
-FEW = settings(max_examples=30, deadline=None)
+FEW = settings(max_examples=30)
 WORDS = ("The", "owl", "saw", "2", "mice", ".", "McNeil", "USA")
 BITS = 10
 
@@ -92,14 +89,6 @@ def test_sizes_are_checked(sample_grammar, sample_forest):
         bound.scores(np.zeros(5))
     with pytest.raises(ValueError, match="3 values"):
         bound.feature_vector(np.zeros(3))
-
-
-def test_a_template_has_one_outcome_after_the_other():
-    assert (parse_field("W[i-1]"), parse_field("LEFT").borders) == (EdgeField("W", "i", -1, "i"), "ik")
-    templates = resolve({"span": ["W[i] T[j-1] -> rule state"], "rule": ["-> rule"]})
-    assert [t.key for t in templates] == ["rule -> rule", "span W[i] T[j-1] -> rule", "span W[i] T[j-1] -> state"]
-    assert [t.borders for t in templates] == ["", "ij", "ij"]
-    assert tuple(map(parse_key, (t.key for t in templates))) == templates
 
 
 @pytest.mark.parametrize("name", sorted(ALL_SETS))

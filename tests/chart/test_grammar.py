@@ -41,7 +41,7 @@ def test_the_rules_of_a_tree(options, expected):
     assert grammar.labels == ("NP", "S", "TOP", "VP")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(TREEBANKS, MARKOVIZATIONS)
 def test_rules_are_numbered_by_kind(trees, options):
     grammar = grammar_of(trees, options)
@@ -78,14 +78,11 @@ def test_the_relaxed_grammar_changes_the_ancestor_of_the_parent_alone():
         "NP^VP -> =NN^NP",
     }
     assert all(relaxed(counts)[rule] == count for rule, count in counts.items())
+    plain = rules_of(str(TREE))  # without ancestors there is nothing to relax
+    assert relaxed(plain) == plain
 
 
-def test_without_ancestors_there_is_nothing_to_relax():
-    counts = rules_of(str(TREE))
-    assert relaxed(counts) == counts
-
-
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TREEBANKS, MARKOVIZATIONS)
 def test_stored_grammars_are_the_same(trees, options):
     grammar = grammar_of(trees, options)

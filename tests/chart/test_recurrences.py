@@ -21,7 +21,7 @@ from tests.chart.grammars import cases
 from tests.reference.chart import forest_derivations
 
 SEEDS = st.integers(0, 1000)
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 
 
 def random_scores(forest, seed, spread=2.0):

@@ -69,7 +69,7 @@ def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):
             SpanClassifier.from_bytes(wrong, grammar)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TREEBANKS, MARKOVIZATIONS)
 def test_gold_is_never_left_out(trees, options):
     fine = grammar_of(trees, options)

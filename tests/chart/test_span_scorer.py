@@ -6,11 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import MAX_WORDS, span_bounds, span_number
-from spacy_incparse.chart.forest_builder import SpanStates
 from spacy_incparse.chart.pruner_scorer import PrunerLearner
 from tests.reference import spans as reference
 
-FEW = settings(max_examples=30, deadline=None)
+FEW = settings(max_examples=30)
 N_LABELS, N_STATES = 5, 7
 HIGHEST, LOWEST = [0, 1, 2, 3, 4, -1, 2], [0, 1, 2, 3, 1, -1, -1]
 BITS = 6, 7, 5
@@ -111,13 +110,6 @@ def test_steps_follow_the_gradient(sentence, seed, data):
                 losses.append(reference.SpanModel(tables, N_LABELS, codes).loss(gold, n_words))
             gradient = (losses[0] - losses[1]) / 2e-2
             assert table[place] - after[place] == pytest.approx(gradient, rel=0.02, abs=0.02)
-
-
-def test_lists_of_states_are_masks():
-    mask = (np.random.default_rng(0).random((10, 4)) < 0.3).astype(np.uint8)
-    states = SpanStates.from_mask(mask)
-    assert (states.n_spans, states.n_states) == (10, 4)
-    np.testing.assert_array_equal(states.to_mask(), mask)
 
 
 def test_spans_are_numbered_by_their_ends_then_by_their_starts():

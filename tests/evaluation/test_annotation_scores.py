@@ -73,7 +73,7 @@ def overlap(some, others):
     return n
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_totals_are_those_of_the_twin(data):
     trees = []

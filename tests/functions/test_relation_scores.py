@@ -53,7 +53,7 @@ def test_relations_are_counted_as_by_the_twin(gold):
     assert counts(scores.relations.total()) == [n_all[0], 0, 0]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.data())
 def test_attachment_is_counted_as_by_the_twin(data):
     scores, n, n_heads, n_both = RelationScores(EN), 0, 0, 0

@@ -63,7 +63,7 @@ def compare(parser, slow, words, tags, *, is_pruned=False):
     assert tuple((n, tag, chain) for n, (tag, chain) in best) in ties
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_unpruned_search_agrees_with_the_slow_twin(data):
     treebank = data.draw(TREEBANKS)
@@ -71,7 +71,7 @@ def test_unpruned_search_agrees_with_the_slow_twin(data):
     compare(parser, slow, *data.draw(inputs(treebank)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_merging_changes_no_sum(data):
     """Nor the best analysis: a merged hypothesis has the moves of the best that it stands for."""
@@ -93,7 +93,7 @@ def test_merging_changes_no_sum(data):
             return
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_pruned_search_agrees_with_the_slow_twin(data):
     treebank = data.draw(TREEBANKS)

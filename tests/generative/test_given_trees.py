@@ -23,7 +23,7 @@ def train(trees, *, beam_size=0, gamma=0.0, **more):
         return GenerativeParser.train(trees, config, HEADS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), treebank=TREEBANKS)
 def test_trees_have_the_probabilities_that_the_search_gives(data, treebank):
     parser = train(treebank)
@@ -38,7 +38,7 @@ def test_trees_have_the_probabilities_that_the_search_gives(data, treebank):
     assert parser.score(tree.words, None, tree) == parser.score(tree.words, tree.tags, tree)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), treebank=TREEBANKS, chain_min_count=st.integers(1, 2), triple_min_count=st.integers(1, 2))
 def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
     parser = train(treebank, **grammar)
@@ -54,7 +54,7 @@ def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
     assert not unknown or scored.moves[unknown[0]].violation.kind == "chain"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), treebank=TREEBANKS, has_tags=st.booleans())
 def test_the_best_of_all_analyses_that_satisfy_constraints(data, treebank, has_tags):
     parser = train(treebank)
@@ -66,7 +66,7 @@ def test_the_best_of_all_analyses_that_satisfy_constraints(data, treebank, has_t
     check_constrained(parser, words, tags, everything, wanted, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), treebank=TREEBANKS, beam_size=st.sampled_from((1, 3, 20)))
 def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, beam_size):
     parser = train(treebank, beam_size=beam_size, gamma=1e-4)

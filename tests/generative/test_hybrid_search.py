@@ -32,7 +32,7 @@ def lattice(data, tree, trees):
     return [data.draw(st.one_of(st.just(tag), gaps)) for tag in tree.tags]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.data(), TREEBANKS, st.integers(0, 99))
 def test_given_trees_and_constraints(data, trees, seed):
     """A tree has the score that the search gives it, and the search keeps to brackets, as with a perceptron alone."""
@@ -69,7 +69,7 @@ def slow_scores(model, config, trees, values, scale, words, tags):
 
 
 @pytest.mark.parametrize("features", ["paper+punct", "clusters"])
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data(), trees=TREEBANKS, seed=st.integers(0, 99))
 def test_scores_are_the_sum_of_both_models(features, data, trees, seed):
     learner = learner_of(trees, features=FEATURE_SETS[features], **WEIGHTS, generative_folds=0)

@@ -157,13 +157,6 @@ def test_a_wrong_filter_is_refused(parser, settings, message):
             ask(**settings)
 
 
-@pytest.mark.parametrize("name", ["beam_size", "measures_beam_size", "choose_trees", "context_min_count"])
-def test_whole_numbers_fit_into_the_compiled_code(name):
-    assert getattr(GenerativeConfig(**{name: 10**9}), name) == 10**9
-    with pytest.raises(ConfigError, match=f"{name} is 10000000000: it must be at most 1000000000"):
-        GenerativeConfig(**{name: 10**10})
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

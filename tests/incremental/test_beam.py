@@ -35,7 +35,7 @@ def searches(draw):
 
 
 @pytest.mark.parametrize("features", FEATURE_SETS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data(), treebank=TREEBANKS, search=searches())
 def test_same_parses_as_the_slow_twin(features, data, treebank, search):
     engines = Engines(treebank, features=FEATURE_SETS[features], **search)
@@ -55,7 +55,7 @@ def lattices(draw, treebank, n_tags):
 
 
 @pytest.mark.parametrize("features", ["every field", "accurate"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), treebank=TREEBANKS, search=searches())
 def test_same_parses_under_several_tags_a_word(features, data, treebank, search):
     engines = Engines(treebank, features=FEATURE_SETS[features], **search)
@@ -70,7 +70,7 @@ DENSE = st.lists(
 
 
 @pytest.mark.parametrize("features", ["every field", "rich"])
-@settings(max_examples=15, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=15, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(data=st.data(), treebank=DENSE, outcome_filter_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
 def test_same_parses_where_much_is_ambiguous(features, data, treebank, outcome_filter_min_count, seed):
     """What hypotheses have in common is computed once: a context's key has to hold all that any feature reads."""
@@ -119,7 +119,7 @@ def test_contexts_that_differ_in_one_thing(text):
         assert (found, 0) == engines.slow_parse(words, tags, 99)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(treebank=TREEBANKS, search=searches(), k=st.integers(1, 5))
 def test_k_best_are_the_first_of_all(treebank, search, k):
     engines = Engines(treebank, features="paper", **search)

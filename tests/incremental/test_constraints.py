@@ -17,7 +17,7 @@ TREEBANKS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
 def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcome_filter_min_count):
     parser = random_parser(treebank, seed, **PAPER | {"outcome_filter_min_count": outcome_filter_min_count})
@@ -28,7 +28,7 @@ def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcom
     check_constrained(parser, words, tags, everything, wanted, rel=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 3, 20)))
 def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, seed, beam_size):
     """Its chains are known; where triples would be in the way, words are relaxed."""

@@ -17,7 +17,7 @@ def table(learners):
 
 
 @pytest.mark.parametrize("update", ["early", "max_violation", "full"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     treebank=TREEBANKS,
     beam_size=st.integers(1, 5),

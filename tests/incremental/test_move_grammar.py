@@ -109,7 +109,7 @@ def test_what_a_tree_needs_and_the_grammar_lacks(text, missing):
     assert Grammar.from_trees(trees(TWO)).missing(*trees(text)) == missing
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(normalised_trees(), min_size=1, max_size=5), st.integers(1, 2), st.integers(1, 2))
 def test_a_grammar_derives_its_own_trees_and_is_stored(plain, chain_min_count, triple_min_count):
     transformed = [transform(tree) for tree in plain]

@@ -15,7 +15,7 @@ from tests.strategies import normalised_trees
 TREEBANKS = st.lists(normalised_trees(max_words=8, phrases=("NP", "S"), tags=("NN", "CC")), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), treebank=TREEBANKS, n_words=st.integers(1, 12))
 def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
     """Any moves, with slash labels where no transformed tree has them, give the tree that the readable code gives."""
@@ -38,7 +38,6 @@ def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
     assert tree.arrays == expected.arrays
 
 
-@settings(deadline=None)
 @given(normalised_trees(phrases=("NP", "VP")))
 def test_the_moves_are_those_of_the_transformed_tree(tree):
     """The compiled way, without that tree, and the readable one."""

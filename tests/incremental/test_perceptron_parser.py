@@ -64,7 +64,7 @@ def test_nbest_as_the_slow_twin(features, search, sample_train, sample_dev):
         assert {parse.source for parse in parses} == {"relaxed" if is_relaxed else "beam"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_sentence_gets_a_tree(parser, data):
     odd = st.sampled_from(("", "\n", "\ud800", "😀", "a" * 10_000))

@@ -16,7 +16,7 @@ TREEBANKS = st.lists(normalised_trees(max_words=6, **FEW), min_size=2, max_size=
 
 
 @pytest.mark.parametrize("features", ["paper", "every field", "accurate"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
 def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, seed, outcome_filter_min_count):
     settings = ALL_TREES | {"features": FEATURE_SETS[features], "outcome_filter_min_count": outcome_filter_min_count}
@@ -31,7 +31,7 @@ def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, s
                 assert sum(move.score for move in scored.moves) == pytest.approx(parse.score, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     data=st.data(),
     treebank=TREEBANKS,
@@ -54,7 +54,7 @@ def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
         raise AssertionError(f"the search was relaxed, though the grammar derives {tree}")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000))
 def test_relaxed_trees_are_scored_by_their_features(data, treebank, seed):
     engines = Engines(treebank, features="rich", seed=seed, largest=20)

@@ -39,7 +39,7 @@ def unfiltered_log_partition(grammar, words, rules, bare):
     return log(sum(exp(rules[rule]) * tops[0, n, state] for rule, state in roots))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(TREEBANKS, MARKOVIZATIONS)
 def test_the_partition_function_is_that_of_the_whole_chart(trees, options):
     grammar, random = grammar_of(trees, options), np.random.default_rng(0)

@@ -89,7 +89,7 @@ def test_a_stored_cache_goes_on_as_if_nothing_had_been(n_before):
 
 
 @pytest.mark.parametrize("update", ["early", "full"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(treebank=st.lists(normalised_trees(max_words=5), min_size=2, max_size=3), n_candidates=st.integers(1, 4))
 def test_learning_again_as_the_slow_twin(update, treebank, n_candidates):
     """Figure 4, step 2, with the candidates that real searches left."""

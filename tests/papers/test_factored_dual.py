@@ -50,7 +50,7 @@ def dense(example, n_features):
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(TREEBANKS, st.integers(0, 1000))
 def test_scores_and_totals_of_sparse_features(trees, seed):
     _, examples, n_features = problem(trees)
@@ -66,7 +66,7 @@ def test_scores_and_totals_of_sparse_features(trees, seed):
     assert np.abs(np.delete(expected, features)).max(initial=0) < 1e-12
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(TREEBANKS, st.sampled_from([0.03, 0.3, 3.0]))
 def test_the_solution_is_that_of_the_plain_dual(trees, c):
     _, examples, n_features = problem(trees)

@@ -23,7 +23,7 @@ from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(TREEBANKS, MARKOVIZATIONS)
 def test_probabilities_sum_to_one(trees, options):
     grammar = grammar_of(trees, options)

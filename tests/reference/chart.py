@@ -4,18 +4,18 @@ from functools import cache
 from itertools import product
 from math import prod
 
-from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, IDENTITY, WRAP
+from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, IDENTITY
 from spacy_incparse.trees.labels import ROOT
 
 
 class Enumeration:
     """All derivations under a grammar, by the definition.
 
-    words: the lexical rules of each word. wraps: the spans where phrases may stand over neighbours if `is_relaxed`.
+    words: the lexical rules of each word. is_relaxed: phrases may stand beside one another below the root.
     """
 
-    def __init__(self, grammar, words, is_relaxed=False, wraps=()):
-        self.grammar, self.words, self.is_relaxed, self.wraps = grammar, words, is_relaxed, set(wraps)
+    def __init__(self, grammar, words, is_relaxed=False):
+        self.grammar, self.words, self.is_relaxed = grammar, words, is_relaxed
         self.glue = len(grammar.states) if is_relaxed else None
         self.whole = [
             state
@@ -36,17 +36,15 @@ class Enumeration:
         if state not in self.levels:
             return self.base(state, i, j)
         found = [((IDENTITY, state, i, j, j), *below) for below in self.base(state, i, j)]
-        for rule, child in self._unary_rules(state, (i, j)):
+        for rule, child in self._unary_rules(state):
             found += [((rule, state, i, j, j), *below) for below in self.base(child, i, j)]
         return found
 
-    def _unary_rules(self, state, span):
+    def _unary_rules(self, state):
         rows = enumerate(self.grammar.unary.tolist(), start=self.grammar.first_unary)
         found = [(rule, child) for rule, (parent, child) in rows if parent == state]
         if self.is_relaxed and state == self.glue:
             found += [(GLUE, child) for child in self.whole]
-        if state in self.whole and span in self.wraps and self.grammar.state_labels[state]:
-            found.append((WRAP - state, self.glue))
         return found
 
     def _base(self, state, i, j):

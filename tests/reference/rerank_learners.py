@@ -126,22 +126,6 @@ def slow_gradient(value, x, step=1e-5):
     return np.array([(value(x + move) - value(x - move)) / (2 * step) for move in moves])
 
 
-def slow_minimum(value, x, most=100):
-    """Newton's method by differences: a step is shorter where it would not lower the value, and always downhill."""
-    for _ in range(most):
-        gradient = slow_gradient(value, x)
-        moves = 1e-3 * np.eye(len(x))
-        curves = np.array([(slow_gradient(value, x + m) - slow_gradient(value, x - m)) / 2e-3 for m in moves])
-        sizes, axes = np.linalg.eigh((curves + curves.T) / 2)
-        step = -axes @ ((axes.T @ gradient) / np.maximum(np.abs(sizes), 1e-3))
-        while value(x + step) > value(x) and np.abs(step).max() > 1e-9:
-            step = step / 2
-        if np.abs(step).max() <= 1e-6:
-            break
-        x = x + step
-    return x
-
-
 class SlowGreedyLog:
     """Section 2.3.2 of Collins (2000): the whole distribution is calculated afresh for each weight that is tried."""
 

@@ -12,7 +12,6 @@ from spacy_incparse.rerank.data import (
     build_data,
     candidate_values,
     choose,
-    corpus_f,
     expected_f,
     first_candidates,
     is_best,
@@ -191,10 +190,3 @@ def test_expected_f_from_its_definition():
     shared = [0.5 * 2 + 0.5, 0.5 + 0.3 * 7 + 0.2 * 6, 0.5 + 0.3 * 6 + 0.2 * 6]
     expected = [2 * both / (size + n_expected) for both, size in zip(shared, (2, 7, 6), strict=True)]
     assert expected_f(overlaps, p) == pytest.approx(expected)
-
-
-def test_corpus_f():
-    data = random_data(4)
-    chosen = data.list_starts[:-1]
-    matched, both = data.n_matched[chosen].sum(), data.n_gold.sum() + data.n_phrases[chosen].sum()
-    assert corpus_f(data, chosen) == 2 * matched / both

@@ -56,7 +56,7 @@ def test_a_family_is_that_of_the_twin_on_sample_trees(family):
             assert keys.tolist() == sorted(reference.indicators(tree, family, heads, CLOSED)), tree
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(trees=candidates(), max_count=st.integers(1, 3))
 def test_families_are_those_of_the_twin_on_random_lists(trees, max_count):
     for family in FAMILIES:
@@ -96,7 +96,7 @@ def test_nothing_that_a_family_reads_is_forgotten_when_parts_are_shared(family):
             assert (keys == keys_by_tree(extractor, [other], drop_common=False)[0]).all(), other
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trees=candidates(), seed=st.integers(0, 5))
 def test_columns_are_the_known_keys(trees, seed):
     extractor = FeatureExtractor(["all"], EN, closed_tags=CLOSED)

@@ -5,7 +5,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.data import ChoiceRule, candidate_values, choose, corpus_f, select_lists
 from spacy_incparse.rerank.learner import LogLearner, RiskLearner, find_learner, learner_names, minimize, split_weights
 from spacy_incparse.rerank.training import best_trial, contiguous_folds, cross_validate
-from tests.reference.rerank_learners import slow_gradient, slow_log_objective, slow_minimum, slow_risk_objective
+from tests.reference.rerank_learners import slow_gradient, slow_log_objective, slow_risk_objective
 from tests.rerank.random_lists import random_data
 
 SIGMA = 0.7
@@ -37,13 +37,14 @@ def test_values_and_gradients_are_those_of_the_definition(kind, seed):
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_the_weights_are_those_that_a_slow_fit_finds(kind):
+def test_the_weights_are_where_the_objective_is_least(kind):
     data = random_data(5, n_lists=8, n_features=6)
     found = LEARNERS[kind].learn(data)
     value = slow_objective(data, kind)
-    start = np.eye(1 + data.n_features)[0]
-    assert np.concatenate(found) == pytest.approx(slow_minimum(value, start), abs=1e-3)
-    assert slow_gradient(value, np.concatenate(found)) == pytest.approx(np.zeros(len(start)), abs=1e-3)
+    found = np.concatenate(found)
+    assert slow_gradient(value, found) == pytest.approx(np.zeros(len(found)), abs=1e-3)
+    others = found + np.random.default_rng(0).normal(0, 0.1, (20, len(found)))
+    assert all(value(other) > value(found) for other in others)
 
 
 def test_the_same_data_give_the_same_bits():
@@ -57,12 +58,6 @@ def test_probabilities_far_apart_do_not_overflow():
         value, gradient = learner.loss(data)(1000 * data.scores[:, 0])
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
-
-
-def test_a_path_has_the_minimum_alone():
-    learner = LogLearner()
-    ((rounds, _),) = learner.path(random_data(), [10, learner.n_rounds])
-    assert rounds == learner.n_rounds
 
 
 def quadratic(x):
@@ -95,18 +90,15 @@ def test_values_that_are_no_numbers_are_too_far():
     assert found.x == pytest.approx([1], abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("learner", "values", "message"),
-    [
-        (LogLearner, {"target": "all"}, "target is 'all': .*best, shared"),
-        (RiskLearner, {"sigma": 0}, "sigma is 0: .*1e-06"),
-        (LogLearner, {"max_iterations": 0}, "max_iterations is 0: .*1"),
-        (LogLearner, {"tolerance": "small"}, "tolerance is 'small': .*number"),
-    ],
-)
-def test_impossible_settings(learner, values, message):
-    with pytest.raises(ConfigError, match=message):
-        learner(**values)
+def test_unknown_learners_and_settings():
+    with pytest.raises(ConfigError, match=r"'svm'.* risk, log, boost, log-greedy, perceptron"):
+        find_learner("svm")
+    with pytest.raises(ConfigError, match=r"'sigma'.* algorithm, pair_weights, rounds, smoothing"):
+        find_learner("boost").from_dict({"sigma": 1})
+    with pytest.raises(ConfigError, match=r"target is 'all': .*best, shared"):
+        LogLearner(target="all")
+    with pytest.raises(ConfigError, match=r"sigma is 0: .*1e-06"):
+        RiskLearner(sigma=0)
 
 
 NAMES = learner_names()
@@ -156,10 +148,3 @@ def test_lists_that_teach_nothing_do_no_harm(name, shape):
     weights = find_learner(name)().learn(random_data(2, **shape))
     assert np.isfinite(weights.scores).all()
     assert np.isfinite(weights.features).all()
-
-
-def test_unknown_learners_and_settings():
-    with pytest.raises(ConfigError, match=r"'svm'.* risk, log, boost, log-greedy, perceptron"):
-        find_learner("svm")
-    with pytest.raises(ConfigError, match=r"'sigma'.* algorithm, pair_weights, rounds, smoothing"):
-        find_learner("boost").from_dict({"sigma": 1})

@@ -20,7 +20,7 @@ LISTS = [
     CandidateList((Parse(RAIN, -1.5, "beam"), Parse(FLAT, -2.25, "relaxed")), 57.5, RAIN),
     CandidateList((Parse(SNOW, 1e-17 / 3, "beam"),)),
 ]
-a_file = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+a_file = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 _scores = st.floats(-1e300, 1e300)  # divided by a temperature, they stay finite

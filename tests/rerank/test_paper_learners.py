@@ -3,7 +3,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.papers.collins_2000.learners import (
     BoostLearner,
     GreedyLogLearner,
@@ -117,17 +116,3 @@ def test_a_path_is_what_shorter_runs_learn(kind):
     assert not path[0].features.any()
     for rounds in (3, 9):
         assert (path[rounds].features == kind(**{kind.LENGTH: rounds}).learn(data).features).all()
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
-        (BoostLearner, {"rounds": -1}, "rounds is -1: .*0"),
-        (BoostLearner, {"pair_weights": "score"}, "pair_weights is 'score': .*none, f"),
-        (GreedyLogLearner, {"rounds": 1.5}, "rounds is 1.5: .*whole"),
-        (RankPerceptronLearner, {"seed": "a"}, "seed is 'a': .*whole"),
-    ],
-)
-def test_impossible_settings(kind, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        kind(**settings)

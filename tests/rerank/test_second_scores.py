@@ -16,6 +16,7 @@ from spacy_incparse.rerank.training import check_reranking, learn_reranker
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from tests.reference.engine import teach
 
 HEADS = HeadRules.from_name("en")
 SETTINGS = {"choose": "score", "min_lists": 1, "learner": {"sigma": 1.0, "max_iterations": 5}, "families": ["rules"]}
@@ -31,9 +32,7 @@ def chart():
     trees = [Tree.from_string(text) for text in (LOW, HIGH, HIGH)]
     config = ChartConfig(table_bits=14, pruning="off")
     learner = ChartLearner(trees, [tree.tags for tree in trees], config, HEADS)
-    examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees]
-    for example in 20 * examples:
-        learner.learn(example)
+    teach(learner, trees, 20)
     return ChartScore(learner.parser())
 
 

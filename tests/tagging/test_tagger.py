@@ -87,7 +87,7 @@ def test_as_many_tags_as_there_are(trained):
     assert single.k_best(["b"], 5)[0][0][0] == "X"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(any_text, max_size=8))
 def test_any_text_is_tagged(trained, words):
     tags = trained.tag(words)
@@ -96,7 +96,7 @@ def test_any_text_is_tagged(trained, words):
     assert len(trained.k_best(words, 2)) == len(words)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(any_text, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_any_text_can_be_learnt_and_stored(sentences):
     tags = [[word[:1] for word in words] for words in sentences]
@@ -156,6 +156,13 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process():
     }
     assert made == {Tagger.train(*written_corpus(), n_epochs=3).to_bytes()}
     assert made != {Tagger.train(*written_corpus(), n_epochs=3, seed=2).to_bytes()}
+
+
+def test_progress_tells_the_pass_and_the_share_right():
+    seen = []
+    Tagger.train(*written_corpus(), n_epochs=8, progress=lambda epoch, share: seen.append((epoch, share)))
+    assert [epoch for epoch, _ in seen] == list(range(1, 9))
+    assert 0 <= seen[0][1] < seen[-1][1] <= 1
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,13 @@ from spacy_incparse.treebanks.reader import (
     merge_doubled,
     normalize,
     one_top,
-    parse_bracketed,
     strip_functions,
     with_separators,
 )
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
-
-
-def tree(text):
-    return next(parse_bracketed(text))
 
 
 @pytest.mark.parametrize(
@@ -40,11 +36,11 @@ def tree(text):
     ],
 )  # fmt: skip
 def test_each_step_alone(step, before, after):
-    assert str(step(tree(before))) == after
+    assert str(step(Tree.from_string(before))) == after
 
 
 def test_other_separators_of_functions():
-    published = tree("(S (NP_SB (PRP She)) (ADJP*OC-1 (JJ_X red) ($*LRB* -LRB-)) (NP-SBJ (_ _)))")
+    published = Tree.from_string("(S (NP_SB (PRP She)) (ADJP*OC-1 (JJ_X red) ($*LRB* -LRB-)) (NP-SBJ (_ _)))")
     step = with_separators("_*")
     assert str(step(published)) == "(S (NP-SB (PRP She)) (ADJP-OC-1 (JJ-X red) ($*LRB* -LRB-)) (NP-SBJ (_ _)))"
     assert str(normalize(published, (step, *STANDARD))[0]) == (
@@ -58,15 +54,15 @@ def test_other_separators_of_functions():
 def test_the_standard_steps_together():
     subject = "(NP-SBJ-2 (NP (NP (NN Rain))) (-NONE- *T*-1))"  # without the trace it is a chain
     published = f"( (S-1 {subject} (VP=3 (VBZ falls) (S (NP-SBJ (-NONE- *-2)))) (. .)) )"
-    assert str(normalize(tree(published))) == "(TOP (S (NP (NN Rain)) (VP (VBZ falls)) (. .)))"
+    assert str(normalize(Tree.from_string(published))) == "(TOP (S (NP (NN Rain)) (VP (VBZ falls)) (. .)))"
 
 
 def test_nothing_is_left_of_traces_alone():
-    assert normalize(tree("((S (NP (-NONE- *))))")) is None
+    assert normalize(Tree.from_string("((S (NP (-NONE- *))))")) is None
 
 
 def test_a_node_within_a_tree_can_be_normalised():
-    whole = tree("(S (NP-SBJ (NN a) (-NONE- *)) (VP (VB b)))")
+    whole = Tree.from_string("(S (NP-SBJ (NN a) (-NONE- *)) (VP (VB b)))")
     assert str(normalize(whole[0])) == "(TOP (NP (NN a)))"
     assert str(normalize(whole[1])) == "(TOP (VP (VB b)))"
 
@@ -95,5 +91,5 @@ def test_normal_trees_stay_as_they_are(normal):
 
 def test_deep_trees_need_no_recursion():
     assert normalize(deep_tree(5_000)) == deep_tree(5_000)
-    chain = tree("(S " * 5_000 + "(NN a)" + ")" * 5_000)
+    chain = Tree.from_string("(S " * 5_000 + "(NN a)" + ")" * 5_000)
     assert normalize(chain) == make_tree("TOP", [make_tree("S", [make_tree("NN", "a")])])

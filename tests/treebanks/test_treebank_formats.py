@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError, TreebankError
@@ -216,7 +216,6 @@ def graphs(draw):
     return [f"w{k}" for k in range(n)], labels, [*parents, -1]
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_words_their_order_and_labels_are_kept(graph):
     words, labels, parents = graph
@@ -309,6 +308,12 @@ def test_damaged_files(text, place, what):
     log = SkipLog()
     sentences(text, skip_bad=log)
     assert len(log) >= 1
+
+
+def test_a_wrong_encoding_is_named_with_its_place(tmp_path):
+    (tmp_path / "a.export").write_bytes(EXPORT_4.encode("latin-1"))
+    with pytest.raises(TreebankError, match=r"a\.export:7:4: byte 0xfc is not UTF-8"):
+        read_treebank(tmp_path / "a.export")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -129,6 +129,8 @@ def test_errors_name_file_and_entry(tmp_path, text, what):
     assert what in str(caught.value)
     with pytest.raises(ConfigError, match="unknown head table 'xx': choose from en, any"):
         HeadRules.from_name("xx")
+    with pytest.raises(IncparseError, match="'NP' has no children"):
+        EN.head_index("NP", [])
 
 
 def test_head_words():
