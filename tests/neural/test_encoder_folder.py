@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
@@ -17,8 +16,7 @@ from spacy_incparse.neural.encoder import (
     encoder_sizes,
     read_safetensors,
 )
-from tests.neural.conftest import examples
-from tests.neural.tiny_encoder import HAS_TRANSFORMERS, needs_transformers, pieces, random_weights, transformer_pipeline
+from tests.neural.tiny_encoder import HAS_TRANSFORMERS, needs_transformers, pieces, random_weights
 from tests.small_pipeline import ASSETS
 
 
@@ -34,18 +32,15 @@ def test_what_is_no_encoder_is_reported(tmp_path):
         create_encoder_loader(tmp_path)
     with pytest.raises(ModelError, match="the encoder has no path"):
         create_wordpiece_loader(None)
-    (tmp_path / "config.json").write_text('{"model_type": "t5"}')
-    with pytest.raises(ModelError, match="the encoder's type is 't5'"):
-        encoder_sizes(tmp_path)
-    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    with pytest.raises(ModelError, match="the setting 'hidden_size' is missing"):
-        encoder_sizes(tmp_path)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ModelError, match="not valid JSON"):
-        encoder_sizes(tmp_path)
-    (tmp_path / "config.json").write_text("[]")
-    with pytest.raises(ModelError, match=r"config\.json: expected a JSON object with settings, but this is \[\]"):
-        encoder_sizes(tmp_path)
+    for content, message in (
+        ('{"model_type": "t5"}', "the encoder's type is 't5'"),
+        ('{"model_type": "bert"}', "the setting 'hidden_size' is missing"),
+        ("{", "not valid JSON"),
+        ("[]", r"config\.json: expected a JSON object with settings, but this is \[\]"),
+    ):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(ModelError, match=message):
+            encoder_sizes(tmp_path)
     for header in (b"abcde", b"[]", b"\xff"):
         (tmp_path / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
         with pytest.raises(ModelError, match="cannot be read"):
@@ -74,23 +69,6 @@ def test_sizes_that_no_encoder_has_are_reported(encoder_folder, tmp_path, change
 def test_without_the_extra_an_encoder_is_refused(encoder_folder):
     with pytest.raises(ConfigError, match=r"spacy-incparse\[transformers\]"):
         neural_config(encoder=str(encoder_folder))
-
-
-@needs_transformers
-@pytest.mark.slow
-def test_a_transformer_and_trees_learn_together(encoder_folder, tmp_path):
-    nlp = transformer_pipeline(encoder_folder)
-    found = examples(nlp, limit=20)
-    optimizer = nlp.resume_training()
-    optimizer.learn_rate = 0.002
-    losses = [nlp.update(found, sgd=optimizer, losses={}) for _ in range(6)]
-    assert losses[0]["transformer"] > 0
-    assert losses[-1]["incparse_neural"] < 0.8 * losses[0]["incparse_neural"]
-    expected = str(nlp("The rain stopped.")._.trees[0])
-    nlp.to_disk(tmp_path / "saved")
-    assert str(spacy.load(tmp_path / "saved")("The rain stopped.")._.trees[0]) == expected
-    doc = nlp(" ".join(["The rain stopped before noon ."] * 40))  # longer than the encoder's window
-    assert sum(len(tree.words) for tree in doc._.trees) == len(doc)
 
 
 @needs_transformers

@@ -31,14 +31,6 @@ def test_the_configs_are_filled(name):
     assert is_filled(load_config(CONFIGS / f"{name}.cfg"))
 
 
-def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
-    config = load_config(CONFIGS / "neural_shared.cfg")
-    weights = {key: weight for key, weight in config["training"]["score_weights"].items() if weight}
-    assert weights == {"tag_acc": 0.25, "dep_uas": 0.12, "dep_las": 0.13, "ents_f": 0.25, "const_f": 0.25}
-    for name in ("tagger", "parser", "ner", "incparse_neural"):
-        assert config["components"][name]["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
-
-
 @pytest.mark.slow
 def test_train_makes_a_pipeline(pretrained, tmp_path):
     """From weights for its layer, of a treebank and extra trees."""

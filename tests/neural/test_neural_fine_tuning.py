@@ -1,13 +1,10 @@
-import numpy as np
 import pytest
 import spacy
-from thinc.api import Adam
 from typer.testing import CliRunner
 
 from spacy_incparse import example
 from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import last_parser
-from spacy_incparse.neural.span_scorer import WordVectors, grow_outputs, set_outputs, span_head
 from spacy_incparse.trees.tree import Tree
 from tests.neural.conftest import examples, untrained
 from tests.neural.test_resumed_training import contents, interrupt
@@ -31,25 +28,6 @@ def new(tmp_path):
     path = tmp_path / "new.mrg"
     path.write_text(NEW * 8, encoding="utf8")
     return path
-
-
-def test_new_outputs_leave_the_others_alone():
-    head = span_head(6)
-    set_outputs(head, 3, 2)
-    head.initialize(X=WordVectors(np.zeros((1, 5), "float32"), [1]))
-    head.get_ref("labels").set_param("b", np.array([0.5, -2, 3], "float32"))
-    words = WordVectors(np.random.default_rng(0).normal(size=(7, 5)).astype("float32"), [3, 4])
-    before = head.predict(words)
-    grow_outputs(head, 5, 2)
-    after = head.predict(words)
-    assert (after.labels[:, :3] == before.labels).all()
-    for new in (3, 4):
-        assert after.labels[:, new] == pytest.approx(before.labels.mean(axis=1), abs=1e-5)
-    assert (after.tags == before.tags).all()
-    _, backprop = head.begin_update(words)
-    backprop(after)
-    head.finish_update(Adam(0.01))  # the optimizer takes the new shapes
-    assert head.predict(words).labels.shape[1] == 5
 
 
 def test_a_trained_model_learns_a_label_that_is_added(nlp, component):

@@ -50,13 +50,6 @@ def test_a_saved_pipeline_gives_the_same_trees(nlp, tmp_path):
     assert trees([pickle.loads(pickle.dumps(nlp))(TEXT)]) == trees([doc])
 
 
-def test_a_damaged_folder_is_reported(nlp, tmp_path):
-    nlp.to_disk(tmp_path)
-    (tmp_path / "incparse_neural" / "model").unlink()
-    with pytest.raises(ModelError, match="'model' is missing"):
-        spacy.load(tmp_path)
-
-
 @pytest.mark.parametrize("part", ["chains", "tags"])
 def test_labels_of_other_weights_are_reported(nlp, component, part, tmp_path):
     nlp.to_disk(tmp_path)
@@ -85,12 +78,6 @@ def test_odd_docs(nlp):
     docs = list(nlp.pipe(["", " ", "\n\n", "Stop", "  Stop.  ", "The  cat. \n It slept."]))
     assert [len(doc._.trees) for doc in docs] == [0, 0, 0, 1, 1, 2]
     assert [tree.words for tree in docs[5]._.trees] == [("The", "cat", "."), ("It", "slept", ".")]
-
-
-def test_a_doc_without_sentences_is_one_sentence(nlp):
-    with nlp.select_pipes(disable=["sentencizer"]), pytest.warns(UserWarning, match="without sentence boundaries"):
-        (tree,) = nlp(TEXT)._.trees
-    assert len(tree.words) == 17
 
 
 def test_long_sentences_are_cut_after_punctuation(nlp, component):

@@ -1,7 +1,5 @@
 """A transformer without PyTorch: the same vectors and trees as with it."""
 
-import math
-
 import numpy as np
 import pytest
 import spacy
@@ -10,7 +8,7 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import save_pipeline
 from spacy_incparse.errors import ModelError
-from spacy_incparse.neural.packed import SCALE, create_packed_encoder, export_encoder, gelu, packed
+from spacy_incparse.neural.packed import SCALE, create_packed_encoder, export_encoder, packed
 from tests.neural.test_encoder_types import write_mpnet
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline, write_encoder
 
@@ -88,9 +86,3 @@ def test_rows_in_8_bits():
     error = np.abs(found["a"] * found["a" + SCALE] - rows)
     assert (error <= np.abs(rows).max(axis=1, keepdims=True) / 254 * 1.001).all()
     assert (found["b"] == rows[0].astype(np.float32)).all()
-
-
-def test_gelu():
-    x = np.concatenate([np.linspace(-12, 12, 10001), [0, -0.0]]).astype(np.float32)
-    expected = [v * 0.5 * (1 + math.erf(v / math.sqrt(2))) for v in x.tolist()]
-    assert np.abs(gelu(x.copy()[:, None])[:, 0] - expected).max() < 2e-6

@@ -1,5 +1,3 @@
-import shutil
-
 import pytest
 import srsly
 from typer.testing import CliRunner
@@ -134,16 +132,3 @@ def test_states_of_other_trainings_are_removed(tmp_path, monkeypatch):
     assert not (out / "state" / "neural").exists()
     assert train(out, "--force", passes=1).exit_code == 0
     assert sorted(path.name for path in out.iterdir()) == ["model-best"]
-
-
-@pytest.mark.slow
-def test_resume_or_start(tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        interrupt(patch, 0)
-        assert train(out, "--resume-or-start", passes=1).exit_code == 130
-    shutil.rmtree(out)
-    started = train(out, "--resume-or-start", passes=1)
-    assert (started.exit_code, len(lines(started))) == (0, 1)
-    again = train(out, "--resume-or-start", passes=1)
-    assert again.stdout == f"The training is finished: the pipeline is in {out / 'model-best'}\n"

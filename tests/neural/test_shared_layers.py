@@ -15,7 +15,7 @@ from spacy_incparse.cli import app
 from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.pipeline.registered import TreebankReader
 from spacy_incparse.treebanks.reader import normalize, read_trees
-from tests.neural.conftest import MODEL, trees
+from tests.neural.conftest import MODEL
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -82,15 +82,6 @@ def test_all_components_learn(nlp, folder):
     assert {name: scores[name] > floor for name, floor in FLOORS.items()} == dict.fromkeys(FLOORS, True), {
         name: scores[name] for name in FLOORS
     }
-
-
-@pytest.mark.slow
-def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_path):
-    texts = [TEXT, "", "It rained.", TEXT] * 2
-    expected = trees(nlp.pipe(texts))
-    nlp.to_disk(tmp_path)
-    assert trees(spacy.load(tmp_path).pipe(texts, batch_size=3)) == expected
-    assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == expected
 
 
 @pytest.mark.slow

@@ -1,10 +1,8 @@
 """A pipeline of tagger and trees on a small transformer, trained by `spacy train`."""
 
-import numpy as np
 import pytest
 import spacy
 from spacy.cli.train import train
-from spacy.tokens import Doc, DocBin
 from thinc.api import Adam
 
 from spacy_incparse.cli.train_neural import neural_config
@@ -55,19 +53,6 @@ def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_pa
     assert trees(spacy.load(tmp_path).pipe(texts, batch_size=3)) == expected
     assert trees(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()).pipe(texts)) == expected
     assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == expected
-
-
-def test_trees_survive_a_docbin_and_analyses_need_the_vectors(nlp):
-    doc = nlp(TEXT)
-    assert len(doc._.parses(2)[0]) == 2
-    doc.tensor = np.zeros(0, "float32")
-    if doc.has_extension("trf_data"):
-        doc._.trf_data = None
-    (again,) = DocBin(store_user_data=True, docs=[doc]).get_docs(nlp.vocab)
-    assert trees([again]) == trees([nlp(TEXT)])
-    for without in (Doc(nlp.vocab).from_bytes(doc.to_bytes()), again):
-        with pytest.raises(IncparseError, match=r"the Doc 'The cat .* has no word vectors"):
-            without._.parses(2, nlp=nlp)
 
 
 def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):

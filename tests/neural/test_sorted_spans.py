@@ -103,15 +103,6 @@ def torch_layers():
     return make
 
 
-def test_embeddings_can_be_frozen(torch_layers):
-    transformer, layers = torch_layers()
-    _freeze_embeddings(transformer)
-    assert [weights.requires_grad for weights in layers.parameters()] == [False, True, True]
-    again = transformer.copy()
-    transformer.from_bytes(again.to_bytes())  # as in a loaded pipeline
-    assert not layers[0].weight.requires_grad
-
-
 def test_a_transformer_without_embeddings_is_reported():
     pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
     with pytest.raises(ConfigError, match="freeze_embeddings = true needs a transformer"):
