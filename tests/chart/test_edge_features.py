@@ -91,14 +91,6 @@ def test_sizes_are_checked(sample_grammar, sample_forest):
         bound.feature_vector(np.zeros(3))
 
 
-@pytest.mark.parametrize("name", sorted(ALL_SETS))
-def test_named_sets_have_clusters_only_when_asked(name):
-    plain, all_of_it = (resolve(name, clusters=has_them, named=ALL_SETS) for has_them in (False, True))
-    assert set(plain) <= set(all_of_it)
-    assert not [t for t in plain if any(field.value in "KG" for field in t.parsed)]
-    assert len({t.key for t in all_of_it}) == len(all_of_it)
-
-
 @pytest.mark.parametrize(
     ("features", "message"),
     [

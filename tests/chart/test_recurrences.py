@@ -1,5 +1,4 @@
 from collections import Counter, defaultdict
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -73,15 +72,6 @@ def test_edges_without_weight(sample_forest):
     scores[:] = -np.inf
     assert marginals(sample_forest, scores).sum() == 0
     assert KBest(sample_forest, scores).tree(0) is None
-
-
-def test_kbest_finds_only_what_is_asked_for(sample_forest):
-    search = KBest(sample_forest, random_scores(sample_forest, 3))
-    first = [score for score, _ in islice(search, 3)]
-    assert first == sorted(first, reverse=True)
-    assert search.tree(1)[0] == first[1]
-    with pytest.raises(ValueError, match="the rank is -1"):
-        search.tree(-1)
 
 
 def test_wrong_arrays_are_refused(sample_grammar, sample_forest):

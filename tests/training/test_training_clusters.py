@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.generative.kind import PERCEPTRON
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.parser import PerceptronParser
@@ -95,9 +95,3 @@ def test_training_does_not_go_on_with_other_clusters(tmp_path):
     own.write_text("00\tcat\t9\n01\thorse\t5\n", encoding="utf8")
     with pytest.raises(IncparseError, match="belongs to a training with other trees or settings"):
         train(TREES, config(clusters=str(own)), tmp_path / "state", resume=True)
-
-
-@pytest.mark.parametrize(("value", "message"), [(3, "clusters is 3"), ("no/such/file", "cannot be read")])
-def test_wrong_sources_are_refused(value, message):
-    with pytest.raises(ConfigError, match=message):
-        learn(1, clusters=value)
