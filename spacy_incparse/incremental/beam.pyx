@@ -42,13 +42,16 @@ cdef class Beam(IncrementalBeam):
     """The search of one model.
 
     root: the symbol of the first frame. beam_size: most hypotheses kept after a word. gamma: the filter's width in
-    weights, or None for plain top N.
+    weights, or None for plain top N. window: what a hypothesis may fall behind the best candidate so far, in weights, by
+    ending constituents; then it ends no more of them, so that a word's time does not grow with all that is open. None:
+    it may fall behind as far as it likes, as it may under constraints.
     """
 
     cdef Scorer scorer
     cdef const SentenceC* sentence
     cdef int beam_size
     cdef double gamma            # in units of the weight table; infinity: plain top N
+    cdef int64_t window          # in units of the weight table
     cdef vector[HypothesisC] hypotheses
     cdef vector[int32_t] levels  # the hypotheses after k words are hypotheses[levels[k]:levels[k + 1]]
     cdef vector[HypothesisC] candidates
@@ -59,11 +62,12 @@ cdef class Beam(IncrementalBeam):
     cdef vector[HypothesisC] final   # complete analyses, best first; `step.previous`: what was completed
     cdef readonly int n_relaxed      # words, or the end, that were done again without triples
 
-    def __init__(self, Scorer scorer, int root, int beam_size, gamma):
+    def __init__(self, Scorer scorer, int root, int beam_size, gamma, window=None):
         self.scorer, self.moves = scorer, scorer.moves
         self.root = root
         self.beam_size = beam_size
         self.gamma = INFINITY if gamma is None else gamma * scorer.weights.scale
+        self.window = INT64_MAX // 4 if window is None else <int64_t>(window * scorer.weights.scale)
 
     def parse(self, Sentence sentence, int k=1, BracketConstraints constraints=None):
         """Return the k best analyses, best first, and how many words were done again without triples.
@@ -201,6 +205,8 @@ cdef class Beam(IncrementalBeam):
             if not site.can_stop or not self.allows_end(frame):
                 return
             candidate.score += site.stop_score + self.scorer.close_score(&context)
+            if candidate.score < self.best_candidate - self.window and not self.is_constrained:
+                return
             if not self.has_next_site(frame, &candidate.step, at_end):
                 break
             self.next_site(&lowest, &candidate.step, self.sentence)

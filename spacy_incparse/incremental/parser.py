@@ -58,6 +58,7 @@ from spacy_incparse.trees.tree import Tree
 
 ANY = 0  # for the symbol of a label
 WIDE_BEAM = 1000  # hypotheses after a word, if a search with fewer has found nothing
+WINDOW = 4  # margins of training that a hypothesis may fall behind by ending constituents: see Beam
 N_REPEATED = 10  # analyses asked for beyond the trees returned, since several may have the same tree
 Analysis = tuple[int, Sequence[int], Sequence[int]]  # score in table units, closings by word, leaves by word
 
@@ -254,7 +255,8 @@ class PerceptronParser(TreebankParser):
             )
         root = root_symbol(model.grammar)
         self._scorer = scorer or model.scorer(moves, weights, config)
-        self._beam = Beam(self._scorer, root, config.beam_size, config.gamma)
+        window = None if config.gamma is None else WINDOW * config.margin or None
+        self._beam = Beam(self._scorer, root, config.beam_size, config.gamma, window)
         self._wide_beam = Beam(self._scorer, root, max(config.beam_size, WIDE_BEAM), None)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 

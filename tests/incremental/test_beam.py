@@ -25,6 +25,7 @@ def searches(draw):
     return {
         "beam_size": draw(st.integers(1, 6)),
         "gamma": draw(st.one_of(st.none(), st.floats(0, 60))),
+        "window": draw(st.one_of(st.none(), st.integers(0, 30))),
         "outcome_filter_min_count": draw(st.sampled_from((0, 0, 1, 2, 3))),
         "outcome_filter_min_share": draw(st.sampled_from((0.0, 0.25, 0.5))),
         "chain_min_count": draw(st.integers(1, 2)),

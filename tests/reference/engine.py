@@ -107,18 +107,20 @@ def random_parser(trees, seed, largest=20, **settings):
 class Engines:
     """Search with random weights, once compiled and once slow."""
 
-    def __init__(self, trees, *, beam_size=4, gamma=None, outcome_filter_min_count=0, seed=0, largest=3, **settings):
+    def __init__(
+        self, trees, *, beam_size=4, gamma=None, window=None, outcome_filter_min_count=0, seed=0, largest=3, **settings
+    ):
         self.learner = learner_of(trees, **settings)
         self.model, self.config = self.learner.model, self.learner.config
         self.moves = self.model.moves(outcome_filter_min_count, self.config.outcome_filter_min_share)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
         scorer = self.model.scorer(self.moves, weights, self.config)
-        self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)
-        self.slow = self._slow(values, beam_size, gamma, outcome_filter_min_count)
+        self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma, window)
+        self.slow = self._slow(values, beam_size, gamma, outcome_filter_min_count, window)
 
-    def _slow(self, values, beam_size, gamma, outcome_filter_min_count):
+    def _slow(self, values, beam_size, gamma, outcome_filter_min_count, window=None):
         search = {"beam_size": beam_size, "gamma": gamma, "outcome_filter_min_count": outcome_filter_min_count}
-        return SlowBeam(self.model, self.config, values, bits=BITS, **search)
+        return SlowBeam(self.model, self.config, values, bits=BITS, window=window, **search)
 
     def chain(self, leaf):
         return self.moves.leaves[leaf][1]

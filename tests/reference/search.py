@@ -1,5 +1,6 @@
 """Beam search from the definitions: every pair of attachment site and chain is tried, every hypothesis scored whole."""
 
+from math import inf
 from typing import NamedTuple
 
 from spacy_incparse.incremental.config import CONJUNCTIONS
@@ -21,12 +22,13 @@ class Hypothesis(NamedTuple):
 class SlowBeam:
     """The search over a model (grammar, lexicon, head rules) with weights from a list; scores in units of the list.
 
-    gamma: in the same units, None for plain top-N.
+    gamma, window: in the same units, None for plain top-N, and for no limit.
     """
 
-    def __init__(self, model, config, weights, *, bits, beam_size, gamma, outcome_filter_min_count):
+    def __init__(self, model, config, weights, *, bits, beam_size, gamma, outcome_filter_min_count, window=None):
         self.grammar, self.model = model.grammar, model
         self.weights, self.beam_size, self.gamma = weights, beam_size, gamma
+        self.window = inf if window is None else window
         self.outcome_filter_min_count, self.outcome_filter_min_share = (
             outcome_filter_min_count,
             config.outcome_filter_min_share,
@@ -176,10 +178,12 @@ class SlowBeam:
     def successors(self, beam, sentence, position, relaxed):
         """All hypotheses that absorb the next word, each with its sort key: by score, then by predecessor's rank,
         number of closings and the chain's frequency."""
-        found = []
+        found, best = [], -inf
         for tag, reading in sentence.readings(position):
             for rank, hypothesis in enumerate(beam):
                 for n_closings, stack, closing_score in self.sites(hypothesis, tag, reading, position, relaxed):
+                    if n_closings and hypothesis.score + closing_score < best - self.window:
+                        break
                     for number, chain in enumerate(self.chains(tag, relaxed)):
                         if not self.may_attach(stack[-1], chain, tag, position, relaxed):
                             continue
@@ -187,6 +191,7 @@ class SlowBeam:
                         score = hypothesis.score + closing_score + self.score(features)
                         moves = (*hypothesis.moves, (n_closings, chain))
                         key = -score, rank, n_closings, (tag, number)
+                        best = max(best, score)
                         stack_after = self.attach(stack, chain, tag, position)
                         found.append((key, Hypothesis(score, stack_after, moves, (*hypothesis.tags, tag))))
         return found
