@@ -42,9 +42,9 @@ cdef class Beam(IncrementalBeam):
     """The search of one model.
 
     root: the symbol of the first frame. beam_size: most hypotheses kept after a word. gamma: the filter's width in
-    weights, or None for plain top N. window: what a hypothesis may fall behind the best candidate so far, in weights, by
-    ending constituents; then it ends no more of them, so that a word's time does not grow with all that is open. None:
-    it may fall behind as far as it likes, as it may under constraints.
+    weights, or None for plain top N. window: by how much, in weights, a hypothesis may fall behind the best candidate
+    so far by ending constituents, before it ends no more of them; so a word's time does not grow with all that is open.
+    None, and under constraints: by any amount.
     """
 
     cdef Scorer scorer
