@@ -1,46 +1,13 @@
-import json
 from unittest.mock import Mock
 
 import pytest
-import spacy
 from thinc.api import Config, prefer_gpu
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
 from spacy_incparse.cli.train_neural import _use_gpu
 from spacy_incparse.errors import IncparseError
-from tests.neural.conftest import TEXT
 from tests.small_pipeline import ASSETS
-
-
-@pytest.fixture(scope="session")
-def loaded(model):
-    return spacy.load(model)
-
-
-def run(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def test_parse_several_analyses(model, loaded):
-    printed = run("parse", TEXT, "--model", model, "--nbest", 3, "--format", "json")
-    rows = [json.loads(line) for line in printed.splitlines()]
-    expected = [[str(parse.tree) for parse in parses] for parses in loaded(TEXT)._.parses(3, nlp=loaded)]
-    assert [[one["tree"] for one in row["nbest"]] for row in rows] == expected
-    assert [len(parses) for parses in expected] == [3, 3]
-    assert {row["source"] for row in rows} == {"chart"}
-
-
-@pytest.mark.parametrize("tags", ["own", "gold"])
-def test_score_trees(model, tmp_path, tags):
-    path = tmp_path / "trees.mrg"
-    path.write_text("(TOP (S (NP (DT The) (NN rain)) (VP (VBD stopped)) (. .)))\n", encoding="utf8")
-    printed = run("score-trees", path, "--model", model, "--tags", tags)
-    header, row = (line.split("\t") for line in printed.splitlines() if "\t" in line)
-    found = dict(zip(header, row, strict=True))
-    assert float(found["score"]) <= float(found["best"]) + 1e-3
 
 
 def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):

@@ -109,12 +109,6 @@ def test_docs_without_boundaries_are_one_sentence(layers, n_sentences):
     assert [len(pieces.dataXd) for pieces in group] == [2 + 6 * n_sentences]
 
 
-def test_other_encoders_of_pieces_can_be_used(layers):
-    pieces, _ = encode(None, [doc_of("The_owl", "sleeps")], False)
-    (joined,) = layers[1].predict(pieces).all_outputs
-    assert joined[0].dataXd.shape == (14, 2)
-
-
 @needs_transformers
 @pytest.mark.slow
 def test_trees_of_a_doc_are_those_of_its_sentences(encoder_folder, tmp_path):
