@@ -31,6 +31,7 @@ def relabeller(phrases, sure=0.9, seen=None, free=None):
 
 def test_phrases_without_traces():
     assert phrases_by_span(TREE) == {(0, 4): [1], (0, 1): [2, 3], (1, 4): [7], (2, 3): [9], (3, 4): [11]}
+    assert phrases_by_span(Tree.from_string("(TOP (ROOT (NP (NN rain))))")) == {(0, 1): [2]}
     traces = Tree.from_string("(TOP (NP (-NONE- *)))")
     assert phrases_by_span(traces) == {}
     assert relabel_trees([traces], relabeller(None)) == ([traces], [], 0)
