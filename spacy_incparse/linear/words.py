@@ -106,6 +106,13 @@ def word_class_of(word: str) -> str:
 
 def word_shape(word: str) -> str:
     """Return the word with runs of capitals, other letters and digits as one X, x or d: "Xx-dx" for "Mid-1990s"."""
+    if word.isalpha() and word.isascii():  # most words
+        if word.islower():
+            return "x"
+        if word.isupper():
+            return "X"
+        if word[1:].islower():
+            return "Xx"
     shape = ""
     for letter in word:
         symbol = "d" if letter.isdigit() else "X" if letter.isupper() else "x" if letter.isalpha() else letter
@@ -155,7 +162,7 @@ class Clusters:
 
     def path(self, word: str) -> str:
         """Return the path of a word, or else of its lowercase form, or else ""."""
-        return self._find(word) or self._find(word.lower())
+        return self._find(word) or ("" if word.islower() else self._find(word.lower()))
 
     def _find(self, word: str) -> str:
         checksum = _cluster_key(word)

@@ -85,6 +85,8 @@ def word_fields(word: str, dictionary: TagDictionary, clusters: Clusters | None 
 
 def word_kind(word: str) -> str:
     """Return a letter for each property of rare words in Ratnaparkhi (1996): digit, hyphen, capitals."""
+    if word.isalpha() and word.islower():
+        return ""
     kind = ("d" if any(map(str.isdigit, word)) else "") + ("-" if "-" in word else "")
     if word[:1].isupper():
         return kind + ("C" if word.isupper() and len(word) > 1 else "c")
