@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 BRACKETS = {"(": "LRB", ")": "RRB", "[": "LSB", "]": "RSB", "{": "LCB", "}": "RCB"}
 _BY_NAME = {name: bracket for bracket, name in BRACKETS.items()} | {"EMPTY": ""}
@@ -119,10 +119,11 @@ def detokenize(words: Sequence[str], tags: Sequence[str] | None = None) -> tuple
     return text[:-1] if pieces else text, offsets
 
 
-def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> list[bool]:
+def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None, clitics: Collection[str] = ()) -> list[bool]:
     """Return for each word of a sentence whether a space follows it in natural, English-like text.
 
-    A space also follows the last word. Quotes open or close by their tags; without tags they alternate.
+    A space also follows the last word. Quotes open or close by their tags; without tags they alternate. Words in
+    `clitics` are written at the end of the word before.
     """
     tags = [""] * len(words) if tags is None else tags
     is_single = [word == "'" and tag != "POS" for word, tag in zip(words, tags, strict=True)]
@@ -134,10 +135,27 @@ def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> lis
         sides.append(("open" if opens else "close") if single or word == '"' else "")
     glued = [_glued(word, tag, side) for word, tag, side in zip(words, tags, sides, strict=True)]
     spaces = [
-        not (glued[i][1] or glued[i + 1][0] or f"{words[i]} {words[i + 1]}".lower() in _SPLIT_WORDS)
+        not (
+            glued[i][1]
+            or glued[i + 1][0]
+            or (words[i + 1] in clitics and words[i].isalpha())
+            or f"{words[i]} {words[i + 1]}".lower() in _SPLIT_WORDS
+        )
         for i in range(len(words) - 1)
     ]
     return [*spaces, True][: len(words)]
+
+
+def spaces_in(text: str, words: Sequence[str]) -> list[bool] | None:
+    """Return for each word whether a space follows it in a text, and at the end; None if the text has other words."""
+    found, place = [], 0
+    for word in words:
+        if not text.startswith(word, place):
+            return None
+        behind = len(text) - len(text[place + len(word) :].lstrip())
+        found.append(behind > place + len(word) or behind == len(text))
+        place = behind
+    return found if place == len(text) else None
 
 
 def _glued(word: str, tag: str, side: str) -> tuple[bool, bool]:

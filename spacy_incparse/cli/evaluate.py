@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,8 @@ from spacy_incparse.functions.tables import NAMES, LanguageTable
 from spacy_incparse.parsing.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists
-from spacy_incparse.treebanks.reader import ANNOTATED, SkipLog, read_numbered_trees, read_parses
+from spacy_incparse.tokens import spaces_after, spaces_in
+from spacy_incparse.treebanks.reader import ANNOTATED, SkipLog, read_numbered_trees, read_parses, read_sentences
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -46,11 +48,12 @@ SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
     model=Argument(metavar="MODEL", help="A pipeline: embedded (en), installed, or a folder."),
     treebank=Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees."),
     raw=Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences."),
+    clitics=Option("--clitics", metavar="WORDS", help='With --raw: words written at the end of others ("nya ku").'),
     calibration=Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is."),
     dependencies=Option("--dependencies", metavar="FILE", help="CoNLL-U of the same sentences, to measure heads, too."),
 )
 def evaluate_command(
-    model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
+    model: str, treebank: str, gold_tags: bool = False, raw: bool = False, clitics: str = "", calibration: bool = False,
     dependencies: Path | None = None, prm: Path | None = None, skip_bad: bool = False, no_tags: bool = False,
     separators: str | None = None, dialect: str | None = None, output: Path | None = None,
 ) -> None:  # fmt: skip
@@ -73,14 +76,25 @@ def evaluate_command(
     params = COLLINS if prm is None else read_params(prm)
     how: dict[str, Any] = {"gold_tags": gold_tags, "no_tags": no_tags, "separators": separators, "dialect": dialect}
     nlp, _ = options.open_pipeline(model)
-    if treebank.endswith((".conllu", ".conllu.gz")):
+    is_conllu = treebank.endswith((".conllu", ".conllu.gz"))
+    if is_conllu and not raw:
         dependencies = dependencies or Path(treebank)
     trees = _gold_trees(treebank, skip_bad=skip_bad, **how, steps=None if raw else ANNOTATED)
     heads = aligned(read_conllu(dependencies), trees, dependencies) if dependencies else None
-    evaluation = evaluate(nlp, trees, gold_tags, raw=raw, with_confidence=calibration, params=params, heads=heads)
+    texts = (
+        {one.tree.words: one.text for one in read_sentences(treebank, skip_bad=SkipLog())} if raw and is_conllu else {}
+    )
+    spaces = partial(_spaces, texts=texts, clitics=frozenset(clitics.split())) if raw else None
+    evaluation = evaluate(nlp, trees, gold_tags, spaces=spaces, with_confidence=calibration, params=params, heads=heads)
     echo(evaluation.format())
     settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
     options.write_json(output, settings | evaluation.to_dict())
+
+
+def _spaces(tree: Tree, texts: Mapping[tuple[str, ...], str | None], clitics: frozenset[str]) -> list[bool]:
+    """Return whether a space follows each word: in the treebank's own text, or else by rules."""
+    known = texts.get(tree.words)
+    return (spaces_in(known, tree.words) if known else None) or spaces_after(tree.words, tree.tags, clitics)
 
 
 def _gold_trees(treebank: str, *, gold_tags: bool, no_tags: bool, **how: Any) -> list[Tree]:
@@ -163,21 +177,24 @@ def _annotation_rows(
 
 
 def evaluate(
-    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, raw: bool = False, with_confidence: bool = False,
-    params: EvalbParams = COLLINS, heads: Sequence[Sequence[Dependency]] | None = None,
+    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, with_confidence: bool = False,
+    spaces: Callable[[Tree], list[bool]] | None = None, params: EvalbParams = COLLINS,
+    heads: Sequence[Sequence[Dependency]] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
-    raw: parse their text, several sentences per text. heads: gold dependencies of each sentence.
-    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the
-    model then has no temperature.
+    spaces: parse their text, several sentences per text, with these spaces after words. heads: gold dependencies of
+    each sentence. `with_confidence` takes about ten times as long; the speed is measured without it. Raises
+    IncparseError if the model then has no temperature.
     """
     from spacy_incparse.documents.doc_tree import score_confidence
-    from spacy_incparse.documents.gold import placed_trees, trees_to_docs
+    from spacy_incparse.documents.gold import default_spaces, placed_trees, trees_to_docs
     from spacy_incparse.documents.storage import anchored_trees
     from spacy_incparse.pipeline.loading import SENTENCES, given
 
-    gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=raw, n_sents=SENTS_PER_TEXT if raw else 1))
+    raw = spaces is not None
+    n_sents = SENTS_PER_TEXT if raw else 1
+    gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=raw, n_sents=n_sents, spaces=spaces or default_spaces))
     if raw:
         inputs: list[Any] = [doc.text for doc in gold]
         first: Any = trees[0].words[0]

@@ -127,11 +127,12 @@ def train_command(
     read = partial(open_treebank, skip_bad=skip_bad, no_tags=no_tags, separators=separators, dialect=dialect)
     learned = partial(read, for_grammar=recipe.FOR_GRAMMAR)
     more = ExtraTrees(() if extra is None else learned(extra), extra_weight)
-    recipe.train_pipeline(learned(train), read(dev), out_dir, resume=resumes, extra=more)
+    trees = learned(train, steps=ANNOTATED if functions else None)
+    recipe.train_pipeline(trees, read(dev), out_dir, resume=resumes, extra=more)
     if clitics is not None:
-        learn_words(out_dir / BEST, read(train), clitics.split())
+        learn_words(out_dir / BEST, trees, clitics.split())
     if functions:
-        learn_functions(out_dir / BEST, read(train, steps=ANNOTATED), heads)
+        learn_functions(out_dir / BEST, trees, heads)
     echo(f"The pipeline is in {out_dir / BEST}")
 
 

@@ -72,20 +72,27 @@ def _projected(reference: Doc, found: list[AnchoredTree], words: tuple[str, ...]
                 yield first, projection.tree
 
 
+def default_spaces(tree: Tree) -> list[bool]:
+    """Return for each word of a tree whether a space follows it in ordinary text."""
+    return spaces_after(tree.words, tree.tags)
+
+
 def trees_to_docs(
-    trees: Iterable[Tree], vocab: Vocab, *, natural_spacing: bool = False, n_sents: int = 1
-) -> Iterator[Doc]:
+    trees: Iterable[Tree], vocab: Vocab, *, natural_spacing: bool = False, n_sents: int = 1,
+    spaces: Callable[[Tree], list[bool]] = default_spaces,
+) -> Iterator[Doc]:  # fmt: skip
     """Yield Docs of `n_sents` sentences each, with the trees, tags and sentence boundaries of normalized trees.
 
-    The words become the Doc's tokens. With `natural_spacing`, spaces are placed as in ordinary text; without it, spaces
-    are unknown, so that spaCy's readers use the gold tokens. Use `store_user_data=True` to keep the trees in a DocBin.
+    The words become the Doc's tokens. With `natural_spacing`, spaces are placed as in ordinary text, or as `spaces`
+    says for each word; without it, spaces are unknown, so that spaCy's readers use the gold tokens. Use
+    `store_user_data=True` to keep the trees in a DocBin.
     """
     trees = iter(trees)
     while group := list(islice(trees, n_sents)):
-        yield _doc(group, vocab, natural_spacing)
+        yield _doc(group, vocab, spaces if natural_spacing else None)
 
 
-def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
+def _doc(trees: Sequence[Tree], vocab: Vocab, spaces_of: Callable[[Tree], list[bool]] | None) -> Doc:
     words = [word for tree in trees for word in tree.words]
     if "" in words:
         brackets = next(str(tree) for tree in trees if "" in tree.words)
@@ -93,8 +100,8 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
     tags = [tag for tree in trees for tag in tree.tags]
     starts: list[bool | int | None] = [i == 0 for tree in trees for i in range(len(tree.words))]
     spaces: list[bool] | None = None
-    if natural_spacing:  # after each word as in ordinary text, and between sentences
-        spaces = [space for tree in trees for space in [*spaces_after(tree.words, tree.tags)[:-1], True]]
+    if spaces_of is not None:  # after words, and between sentences
+        spaces = [space for tree in trees for space in [*spaces_of(tree)[:-1], True]]
         spaces[-1] = False
     doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     first = 0

@@ -59,6 +59,22 @@ def test_raw_text(evaluate):
     assert figures["failed"] == 0
 
 
+def test_raw_text_is_the_treebanks_own_or_joined_by_rules(run, model, write, tmp_path):
+    words = [("The", "DT", "(TOP(S(NP*"), ("dog", "NN", "*)"), ("sleeps", "VBZ", "(VP*)"), (".", ".", "*))")]
+    rows = (f"{k}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\tTree={bits}\n" for k, (word, tag, bits) in enumerate(words, 1))
+    table = f"# text = Thedog sleeps.\n{''.join(rows)}\n"
+    brackets = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)))\n"
+    scores = tmp_path / "scores.json"
+    for name, text, more, n_right in (
+        ("a.conllu", table, [], 2),
+        ("b.conllu", table.replace("Thedog", "Adog"), [], 4),  # another text
+        ("c.mrg", brackets, [], 4),
+        ("d.mrg", brackets, ["--clitics", "dog x"], 2),
+    ):
+        assert run("evaluate", model, write(name, text), "--raw", "--output", scores, *more).exit_code == 0
+        assert json.loads(scores.read_text())["token_f"] == pytest.approx(n_right / (4 if n_right == 4 else 3.5))
+
+
 def test_parameter_file(evaluate, write):
     _, figures = evaluate("--prm", write("unlabelled.prm", "LABELED 0\nDELETE_LABEL TOP\n"))
     assert figures["const_f"] > evaluate()[1]["const_f"]
