@@ -95,6 +95,7 @@ class TreebankTokenizer(Tokenizer):
             lower[word.lower()] += count
         suffixes = [str(suffix) for suffix in (nlp.Defaults.suffixes or () if nlp else ())]
         ends = [one for one in suffixes if not any(re.search(f"(?:{one})$", f"xx-{clitic}") for clitic in clitics)]
+        rare = []
         for clitic in clitics:
             longer = [one for one in lower if one.endswith(clitic) and len(one) > len(clitic)]
             kept = [one for one in longer if lower[one] > pairs[one]]
@@ -102,7 +103,10 @@ class TreebankTokenizer(Tokenizer):
             if 4 * lower[clitic] >= sum(lower[one] for one in kept):
                 ends.append(rf"(?<=[^\W\d_]{{2}}){clitic}")
             else:
-                ends.append(rf"(?={clitic}$){_after(one for one in lower if one.isalpha() and len(one) > 2)}{clitic}")
+                rare.append(clitic)
+        if rare:  # in one expression, since it is compiled whenever a pipeline is loaded
+            words = _after(one for one in lower if one.isalpha() and len(one) > 2)
+            ends.append(rf"(?=(?:{'|'.join(rare)})$){words}(?:{'|'.join(rare)})")
         self.suffix_search = re.compile("|".join(f"(?:{end})$" for end in ends)).search
         for word in sorted(whole):
             self.add_special_case(word, [{ORTH: word}])
