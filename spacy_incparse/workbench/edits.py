@@ -50,6 +50,8 @@ def _label(action: Mapping[str, Any], key: str = "label") -> str:
     label = action[key]
     if not isinstance(label, str) or not label or _BLANKS.search(label) or escape_label(label) != label:
         raise IncparseError(f"{label!r:.40} is no label: it needs letters, and neither blanks nor brackets")
+    if label == TRACE_TAG:
+        raise IncparseError(f"the tag {TRACE_TAG} is for traces, and words and phrases have others: no word gets lost")
     return label
 
 
@@ -62,8 +64,8 @@ def _relabel(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     node, label = node_of(arrays, action), _label(action)
     if node == 0 and arrays.labels[0] in WRAPPERS:
         raise IncparseError("the root stands around the tree: its label is that of the treebank")
-    if arrays.sizes[node] == 1 and (label == TRACE_TAG) != (arrays.labels[node] == TRACE_TAG):
-        raise IncparseError(f"the tag {TRACE_TAG} is for traces, and words have other tags: no word gets lost")
+    if arrays.sizes[node] == 1 and arrays.labels[node] == TRACE_TAG:
+        raise IncparseError(f"{_named(arrays, node)} is a trace, whose tag is always {TRACE_TAG}")
     return _with(arrays, {node: label})
 
 
@@ -180,7 +182,7 @@ def _trace(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
 def _coindex(arrays: TreeArrays, action: Mapping[str, Any]) -> TreeArrays:
     """Give a trace the index of its antecedent, which gets one if it has none; without antecedent, take it away."""
     node = node_of(arrays, action)
-    if arrays.labels[node] != TRACE_TAG:
+    if arrays.sizes[node] > 1 or arrays.labels[node] != TRACE_TAG:
         raise IncparseError(f"{_named(arrays, node)} is no trace: the index of a phrase is part of its label")
     start = arrays.starts[node]
     word = re.sub(r"(?<=.)-\d+$", "", arrays.words[start])

@@ -138,6 +138,7 @@ def test_a_move_leaves_no_phrase_alone_in_one_of_its_label():
         ({"do": "dissolve", "node": 0}, "root"),
         ({"do": "dissolve", "node": 3}, "word"),
         ({"do": "relabel", "node": 3, "label": "-NONE-"}, "-NONE-"),
+        ({"do": "wrap", "first": 3, "last": 4, "label": "-NONE-"}, "-NONE-"),
         ({"do": "relabel", "node": 3, "label": "a b"}, "'a b'"),
         ({"do": "relabel", "node": 0, "label": "S"}, "root"),
         ({"do": "relabel", "node": 99, "label": "S"}, "0 to 12"),
