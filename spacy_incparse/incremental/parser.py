@@ -398,7 +398,9 @@ class PerceptronParser(TreebankParser):
 
     def with_search(self, **settings: object) -> PerceptronParser:
         """Return a parser with the same weights and other search settings (beam_size, gamma ...)."""
-        return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
+        config = self.config.with_search(**settings)
+        moves = self._moves if config.outcome_filter == self.config.outcome_filter else None
+        return type(self)(self.model, self.weights, config, moves, self.temperature)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Return the whole parser as bytes, without its clusters if its tagger stores the same ones."""

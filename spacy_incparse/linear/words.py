@@ -49,7 +49,7 @@ class Lexicon:
 
     def __post_init__(self) -> None:
         least = min(self.known_min_count, self.common_min_count)
-        self.counts = {word: count for word, count in sorted(self.counts.items()) if count >= least}
+        self.counts = {word: self.counts[word] for word in sorted(self.counts) if self.counts[word] >= least}
 
     def extended(self, sentences: Iterable[Sequence[str]]) -> Lexicon:
         """Return a lexicon with the words of more sentences.
