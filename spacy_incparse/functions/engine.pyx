@@ -226,7 +226,7 @@ cdef class Engine:
         decision.all_keys = vector[uint32_t]()
         decision.targets.clear()
         decision.example_rows.clear()
-        return keys.reshape(n, -1), targets, rows
+        return keys.reshape(n, decision.keys.size()), targets, rows
 
     def read(self, arrays):
         """Read a tree: what follows is about it. Its nodes have no functions yet."""

@@ -97,6 +97,13 @@ def test_damaged_bytes_and_no_trees_are_refused():
         Annotator.train([], heads=HEADS)
 
 
+@pytest.mark.parametrize("empty", ["(NP (-NONE- *))", ""])
+def test_a_treebank_without_antecedents_or_empty_categories(empty):
+    text = f"(S (NP-SBJ (NN rain)) (VP (VBZ falls) {empty}) (. .))"
+    annotator = Annotator.train([normalize(Tree.from_string(text), ANNOTATED)] * 3, heads=HEADS, n_epochs=1)
+    assert annotator.annotate(Tree.from_string("(S (NP (NN rain)) (VP (VBZ falls)) (. .))"))[0].function == "SBJ"
+
+
 def test_other_labels_and_single_words_get_nothing():
     for text in ("(TOP (XX (YY a)))", "(NN bell)"):
         assert str(ANNOTATOR.annotate(Tree.from_string(text)).with_empties()) == text
