@@ -464,7 +464,7 @@ def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | s
     matches = [_INDEXED_WORD.fullmatch(word) for word in words]
     if len(matches) > 1 and all(matches):
         indices = [match.group(1) for match in matches if match]
-    elif rest_of_line.strip() and "(" not in rest_of_line:
+    elif words and "(" not in rest_of_line and len(rest_of_line.split()) == len(words):
         indices = list(words)
     else:
         return
