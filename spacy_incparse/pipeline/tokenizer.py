@@ -95,7 +95,7 @@ class TreebankTokenizer(Tokenizer):
             lower[word.lower()] += count
         suffixes = [str(suffix) for suffix in (nlp.Defaults.suffixes or () if nlp else ())]
         ends = [one for one in suffixes if not any(re.search(f"(?:{one})$", f"xx-{clitic}") for clitic in clitics)]
-        rare = []
+        rare = list[str]()
         for clitic in clitics:
             longer = [one for one in lower if one.endswith(clitic) and len(one) > len(clitic)]
             kept = [one for one in longer if lower[one] > pairs[one]]
@@ -105,8 +105,8 @@ class TreebankTokenizer(Tokenizer):
             else:
                 rare.append(clitic)
         if rare:  # in one expression, since it is compiled whenever a pipeline is loaded
-            words = _after(one for one in lower if one.isalpha() and len(one) > 2)
-            ends.append(rf"(?=(?:{'|'.join(rare)})$){words}(?:{'|'.join(rare)})")
+            one_of, before = f"(?:{'|'.join(rare)})", _after(one for one in lower if one.isalpha() and len(one) > 2)
+            ends.append(rf"(?={one_of}$){before}{one_of}")
         self.suffix_search = re.compile("|".join(f"(?:{end})$" for end in ends)).search
         for word in sorted(whole):
             self.add_special_case(word, [{ORTH: word}])
