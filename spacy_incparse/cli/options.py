@@ -303,7 +303,8 @@ def _reported_errors() -> Iterator[None]:
             yield
             sys.stdout.flush()
         except _UsageError as error:
-            message = str(error.format_message())
+            message = re.sub(r"Value error, |, unable to parse.*", "", str(error.format_message()))
+            message = message.replace("Input should be", "it must be")
             if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
                 message += ". Put an argument that begins with a dash after `--`"
             _fail(message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`.")

@@ -66,7 +66,7 @@ _LATEX = {"latex": "forest", "qtree": "qtree"}  # format -> package
 
 
 @takes(
-    text=Argument(metavar="[TEXT]", help="The text, in quotes."),
+    text=Argument(metavar="[TEXT]", help="The text, in quotes; - reads standard input."),
     source=Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),
     by_line=Option("--lines", help="Each line is a sentence."),
     tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
@@ -110,6 +110,8 @@ def parse_command(
     from spacy_incparse.pipeline.loading import SENTENCES, given, one_sentence
 
     name = format_ or ("pretty" if output is None and sys.stdout.isatty() else "penn")
+    if text == "-" and source is None:
+        text, source = None, "-"
     keep_inputs(output, source)
     if name in CAIRO_FORMATS:
         cairo_module()

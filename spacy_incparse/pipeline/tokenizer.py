@@ -105,8 +105,8 @@ class TreebankTokenizer(Tokenizer):
             else:
                 rare.append(clitic)
         if rare:  # in one expression, since it is compiled whenever a pipeline is loaded
-            one_of, before = f"(?:{'|'.join(rare)})", _after(one for one in lower if one.isalpha() and len(one) > 2)
-            ends.append(rf"(?={one_of}$){before}{one_of}")
+            one_of, behind = f"(?:{'|'.join(rare)})", _after(one for one in lower if one.isalpha() and len(one) > 2)
+            ends.append(rf"(?={one_of}$){behind}{one_of}")
         self.suffix_search = re.compile("|".join(f"(?:{end})$" for end in ends)).search
         for word in sorted(whole):
             self.add_special_case(word, [{ORTH: word}])

@@ -74,6 +74,7 @@ def test_raw_input_as_json(run, model, write, n_process):
 def test_same_trees_as_the_pipeline_in_python(run, model):
     nlp = spacy.load(model)
     lines = run("parse", "--model", model, stdin=TEXT).stdout.splitlines()
+    assert run("parse", "-", "--model", model, stdin=TEXT).stdout.splitlines() == lines
     expected = [str(tree) for text in paragraphs(TEXT.splitlines()) for tree in nlp(text)._.trees]
     assert lines == expected
 
