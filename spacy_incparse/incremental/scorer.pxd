@@ -1,5 +1,5 @@
 # Scores of all moves at one word. What several hypotheses share is computed once (memo by context).
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.linear.extraction cimport Templates, TemplatesC
@@ -54,6 +54,10 @@ cdef class Scorer:
     cdef tuple owners             # of the templates, by kind
     cdef TemplatesC templates[8]
     cdef const int16_t* table
+    cdef const int8_t* small      # the same divided by a step, if weights fit into 8 bits, or NULL
+    cdef int step
+    cdef const char* memory       # the one of both that is read, whose weights have so many bytes
+    cdef int n_bytes
     cdef int shift
     cdef const SentenceC* sentence
     cdef int position

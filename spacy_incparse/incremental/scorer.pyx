@@ -2,7 +2,7 @@
 
 from threading import Lock
 
-from libc.stdint cimport int16_t, int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.linear.templates import CHILD_FIELDS, KINDS, compile_kind, split_by_label
 
 from spacy_incparse.linear.extraction cimport Templates, hash_rows, position_sums
-from spacy_incparse.linear.weights cimport Weights
+from spacy_incparse.linear.weights cimport Weights, sum_of_cells, sum_of_rows
 from spacy_incparse.linear.prefetch cimport prefetch
 from spacy_incparse.incremental.left_context cimport (
     L10,
@@ -47,6 +47,10 @@ cdef class Scorer:
         self.lock = Lock()
         self.moves, self.weights = moves, weights
         self.table, self.shift = weights.data(), 64 - weights.bits
+        self.small = weights.small_data(&self.step)
+        self.memory, self.n_bytes = <const char*>self.table, 2
+        if self.small != NULL:
+            self.memory, self.n_bytes = <const char*>self.small, 1
         self.other_total = 0
         self.has_other = False
         cdef Templates owner
@@ -132,21 +136,18 @@ cdef class Scorer:
             &self.templates[kind], self.sums[kind].data(), values, self.shift,
             self.hashes.data(), self.rows[kind].data(),
         )
-        cdef const int16_t* table = self.table
         cdef const uint32_t* rows = self.rows[kind].data()
         for k in range(self.templates[kind].n):
-            prefetch(table + rows[k])
+            prefetch(self.memory + self.n_bytes * <size_t>rows[k])
 
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil:
         return self._score_of(kind, self.rows[kind].data(), column)
 
     cdef int32_t _score_of(self, int kind, const uint32_t* rows, int column) noexcept nogil:
-        cdef int32_t score = 0
-        cdef int k
-        cdef const int16_t* table = self.table + column
-        for k in range(self.templates[kind].n):
-            score += table[rows[k]]
-        return score
+        cdef int n = self.templates[kind].n
+        if self.small != NULL:
+            return self.step * sum_of_rows(self.small + column, rows, n)
+        return sum_of_rows(self.table + column, rows, n)
 
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil:
         """Return the score of the POS node and its word by two sets of templates, in the context hashed last."""
@@ -156,15 +157,12 @@ cdef class Scorer:
         self, int nodes, const uint32_t* node_rows, int words, const uint32_t* word_rows
     ) noexcept nogil:
         """Return the score of the POS node and its word in these rows of two sets of templates."""
-        cdef int32_t score = 0
-        cdef int k
-        cdef const int16_t* table = self.table
+        cdef int n = self.templates[nodes].n
+        cdef int32_t score = self._score_of(words, word_rows, 0)
         cdef const int32_t* columns = self.shift_columns[nodes].data()
-        for k in range(self.templates[words].n):
-            score += table[word_rows[k]]
-        for k in range(self.templates[nodes].n):
-            score += table[node_rows[k] + columns[k]]
-        return score
+        if self.small != NULL:
+            return score + self.step * sum_of_cells(self.small, node_rows, columns, n)
+        return score + sum_of_cells(self.table, node_rows, columns, n)
 
     cdef int32_t _other_shift_score(self) noexcept nogil:
         """Return what another model says of the POS node and the word, in the context that was looked up last."""
@@ -336,7 +334,7 @@ cdef class Scorer:
         """Ask for the memory that `_scores_of_label` is going to read."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef int kind, k, column, n_columns
-        cdef const int16_t* row
+        cdef const char* row
         cdef const int32_t* columns = self.moves.columns_below(self.relaxed, self.tag, label, &n_columns)
         if self.label_rows[label] != NO_ROW:
             return
@@ -348,9 +346,9 @@ cdef class Scorer:
             for k in range(self.templates[kind].n):
                 self.expected_rows.push_back(self.rows[kind][k])
         for k in range(self.templates[NODE_BY_LABEL].n):
-            row = self.table + self.rows[NODE_BY_LABEL][k]
+            row = self.memory + self.n_bytes * <size_t>self.rows[NODE_BY_LABEL][k]
             for column in range(n_columns):
-                prefetch(row + columns[column])
+                prefetch(row + self.n_bytes * columns[column])
 
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil:
         """Return what the templates that read nothing else say of the outcomes inside a chain's constituent, by symbol.

@@ -8,7 +8,7 @@ import numpy as np
 from cpython.buffer cimport PyBUF_WRITE
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from spacy_incparse.errors import ModelError
@@ -46,6 +46,29 @@ cdef class Weights:
         if 0 < bits < 60:
             check_size(data, 2 * ((<int64_t>1 << bits) + n_columns), "the weights")
         return Weights(bits, n_columns, scale).load_bytes(data)
+
+    cdef const int8_t* small_data(self, int* step):
+        """Return the table divided by a step, a power of 2, in 8 bits; NULL if some weight would not be the same.
+
+        It is made once; half the memory is twice as much of it in the processor's caches.
+        """
+        cdef size_t k
+        cdef int bits = 0, largest = 0
+        if self.small_step == 0:
+            for k in range(self.table.size()):
+                bits |= self.table[k]
+                largest = max(largest, abs(self.table[k]))
+            self.small_step = max(1, bits & -bits)
+            if largest > 127 * self.small_step:
+                self.small_step = -1
+            else:
+                self.small.reserve(self.table.size())
+                huge_pages(self.small.data(), self.small.capacity())
+                self.small.resize(self.table.size())
+                for k in range(self.table.size()):
+                    self.small[k] = <int8_t>(self.table[k] // self.small_step)
+        step[0] = self.small_step
+        return self.small.data() if self.small_step > 0 else NULL
 
     def __len__(self):
         return self.table.size()
@@ -85,6 +108,10 @@ cdef class AveragedWeights(Weights):
         if step_decay:
             self.n_changes.resize(self.table.size(), 0)
             self.steps = [max(1, int(MAX_SCALE / sqrt(1 + step_decay * n) + 0.5)) for n in range(MAX_CHANGES + 1)]
+
+    cdef const int8_t* small_data(self, int* step):
+        """Return NULL: these weights change."""
+        return NULL
 
     cdef void add(self, uint32_t feature, int change) noexcept nogil:
         """Change the weight of a feature (a table index), at most up to LIMIT."""
