@@ -15,8 +15,8 @@ import common
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, sentence_docs, short_name
 
-from spacy_incparse.cli.options import find_parser
 from spacy_incparse.documents.doc_tree import score_confidence
+from spacy_incparse.pipeline.loading import find_parser
 
 TABLE = Table(
     "Confidence",

@@ -19,8 +19,8 @@ from results import Table, percent, publish
 from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_name
 from spacy.language import Language
 
-from spacy_incparse.cli.options import find_parser
 from spacy_incparse.evaluation.evalb import compare, score_trees
+from spacy_incparse.pipeline.loading import find_parser
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

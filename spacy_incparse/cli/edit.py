@@ -77,10 +77,9 @@ def edit_command(
     target = path if kind == "treebank" else path.with_name(f"{path.name}.mrg")
     base, folder = None if model == NONE else model or "en", target.with_name(f"{target.name}.model")
     learning = None if no_learning else Learning(folder, base, every=every, lang=lang)
-    own = folder / "model"
     journal = Journal(journal_path(target))
     try:
-        name = str(own) if own.is_dir() and model in (None, NONE) else base
+        name = str(folder / "model") if (folder / "model").is_dir() and model in (None, NONE) else base
         # A treebank is there to be seen at once, and a parser comes while one looks at it.
         is_late = bool(name) and model is None and kind == "treebank"
         proposer = Proposer(_names(tags), _names(labels), lang) if is_late or not name else load_model(name)

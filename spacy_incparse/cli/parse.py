@@ -110,13 +110,9 @@ def parse_command(
     from spacy_incparse.pipeline.loading import SENTENCES, given, one_sentence
 
     name = format_ or ("pretty" if output is None and sys.stdout.isatty() else "penn")
-    if text == "-" and source is None:
-        text, source = None, "-"
+    text, source = (None, "-") if (text, source) == ("-", None) else (text, source)
     keep_inputs(output, source)
-    if name in CAIRO_FORMATS:
-        cairo_module()
-        if output is None and sys.stdout.isatty():
-            raise IncparseError(f"--format {name} is not for a terminal: name a file with --output")
+    _check_picture(name, output)
     with _open(text, source) as opened:
         # A user at a terminal or a program at a pipe may wait for the trees of each text.
         batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
@@ -161,6 +157,14 @@ def _pipeline(model: str, *, functions: bool, empties: bool, is_list: bool) -> t
         finder = add_functions(nlp, model)
         finder.functions, finder.empties = functions, empties
     return nlp, parser
+
+
+def _check_picture(name: str, output: Path | None) -> None:
+    """Raise IncparseError for a format of pictures that cannot be made, or would go to a terminal."""
+    if name in CAIRO_FORMATS:
+        cairo_module()
+        if output is None and sys.stdout.isatty():
+            raise IncparseError(f"--format {name} is not for a terminal: name a file with --output")
 
 
 @contextmanager
