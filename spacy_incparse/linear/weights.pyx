@@ -79,7 +79,10 @@ cdef class Weights:
         return self.table[index]
 
     def view(self):
-        """Return the table (int16) as memory, which may be read and written as long as the weights exist."""
+        """Return the table (int16) as memory, which may be read as long as the weights exist.
+
+        It may be written until a parser is made of them.
+        """
         return PyMemoryView_FromMemory(<char*>self.table.data(), self.table.size() * sizeof(int16_t), PyBUF_WRITE)
 
     def to_bytes(self) -> bytes:

@@ -237,8 +237,9 @@ def test_paths_and_formats(tmp_path):
         list(read_lists(tmp_path / "nowhere"))
     with pytest.raises(IncparseError, match="'xml': choose from json, brackets, bllip"):
         write_lists(tmp_path / "lists", LISTS, "xml")
+    (tmp_path / "lists").touch()
     with pytest.raises(IncparseError, match="cannot be written"):
-        write_lists(tmp_path / "nowhere" / "lists", LISTS)
+        write_lists(tmp_path / "lists" / "inside", LISTS)
 
 
 def test_an_interrupted_file_is_not_left_behind(tmp_path):
